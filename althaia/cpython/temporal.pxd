@@ -24,7 +24,6 @@ cdef extern from "datetime.h":
     bint PyTime_CheckExact(object value)
     bint PyDelta_CheckExact(object value)
 
-    int PyDateTime_DATE_GET_MICROSECOND(object value)
     PyObject* PyDateTime_DATE_GET_TZINFO(object value)
     int PyDateTime_DELTA_GET_DAYS(object value)
     int PyDateTime_DELTA_GET_SECONDS(object value)

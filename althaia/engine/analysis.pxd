@@ -1,6 +1,6 @@
 """What other floors may use of this one."""
 
-from althaia.engine.plan cimport Guard, Helper, Upstream
+from althaia.engine.plan cimport Guard, Upstream
 
 
 cdef enum:
@@ -28,7 +28,7 @@ cdef class Analysis:
     cdef list _outer, _lists
     cdef dict _types, _fields, _unwatched, _entries, _schema_names
     # The watched helpers of upstream, one bit each.
-    cdef object _helpers
+    cdef set _groups
     # The class that was watched last; the last argument of state_of(), and its attributes.
     cdef object _last_type, _last_field
     cdef dict _last_state
@@ -47,7 +47,6 @@ cdef class Analysis:
     cdef int watch_group(self, tuple group) except -1
     cdef tuple _snapshot(self, object field, object cls, dict state)
     cdef bint _is_bound_field(self, object cls, dict state) except -1
-    cdef int _check_helper(self, Helper helper) except -1
 
 
 cdef bint is_data_descriptor(object raw) noexcept

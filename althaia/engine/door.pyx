@@ -18,7 +18,6 @@ from althaia.engine.run cimport (
     handled_error,
     is_plain_flag,
     is_plain_partial,
-    is_quiet,
     is_unseen,
     load_items,
     load_unplanned,
@@ -139,7 +138,7 @@ cdef inline Plan inner_plan(object schema, int direction, object obj, object man
 cdef int MANY_OBJECTS = 1000
 
 
-cdef bint pause_collector(DumpPlan plan, object obj, object many) except -1:
+cdef bint pause_collector(object obj, object many) except -1:
     """Switch the GC off for a large dump, if ``patch(gc="pause")`` asks for it.
 
     Return whether this call switched it off; only then :func:`collect_again` switches it on. The GC
@@ -148,7 +147,7 @@ cdef bint pause_collector(DumpPlan plan, object obj, object many) except -1:
     """
     if not (type(obj) is list or type(obj) is tuple) or len(obj) < MANY_OBJECTS:
         return False
-    return seam.pause_collector and is_plainly_true(many) and is_quiet(plan) and stop_collecting()
+    return seam.pause_collector and is_plainly_true(many) and stop_collecting()
 
 
 # ---- Dump ------------------------------------------------------------------------------
@@ -190,7 +189,7 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
     collecting = False
     try:
         if frame.large:
-            collecting = pause_collector(plan, obj, frame.many)
+            collecting = pause_collector(obj, frame.many)
         if wanted == WHOLE:
             result = run_with_hooks(plan, obj, frame.many, frame)
         elif wanted == FIELDS:
@@ -419,6 +418,6 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
     frame.index = index
     althaia_enter()
     try:
-        return load_items(plan, data, many, frame)
+        return load_items(plan, data, -1, many, frame)
     finally:
         althaia_leave()

@@ -13,6 +13,7 @@ import decimal
 import email.utils
 import enum
 import math
+import re
 import uuid
 from collections import OrderedDict, defaultdict
 from functools import partial
@@ -25,7 +26,6 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cpython.type cimport PyType_IsSubtype
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
 
 from althaia import seam
 from althaia.engine.objects.known_code import is_known
@@ -40,7 +40,7 @@ from althaia.cpython.primitives cimport (
     althaia_tick,
 )
 from althaia.cpython.temporal cimport (
-    PyDateTime_CheckExact, PyDateTime_DATE_GET_MICROSECOND, PyDateTime_DATE_GET_TZINFO,
+    PyDateTime_CheckExact, PyDateTime_DATE_GET_TZINFO,
     PyDateTime_DELTA_GET_DAYS, PyDateTime_DELTA_GET_MICROSECONDS, PyDateTime_DELTA_GET_SECONDS,
     PyDate_CheckExact, PyDelta_CheckExact, PyTime_CheckExact, import_temporal,
 )
@@ -50,7 +50,7 @@ from althaia.engine.plan cimport (
 )
 from althaia.engine.planner cimport usable_plan
 from althaia.engine.run cimport (
-    FAILED, INPUT, LONGEST_TEXT, NOTHING, Check, DumpFrame, DumpPlan, DumpStep, FixedText,
+    FAILED, INPUT, NOTHING, Check, DumpFrame, DumpPlan, DumpStep, FixedText,
     LoadFrame, LoadPlan, LoadStep, fail, field_deserialize, handled_error, is_of_json,
     is_plain_flag, is_unseen, left_item, left_key, load_whole_or_fail, many_of, open_frame,
     open_load_frame, partial_of, run_with_hooks, unknown_of, valid_plan, write_with_hooks,

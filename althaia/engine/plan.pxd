@@ -124,15 +124,11 @@ cdef enum:
 cdef class Template:
     cdef readonly dict mapping
     cdef readonly bint full
-    # The most keys of a dictionary that grew key by key and is smaller than a copy of the template;
-    # -1 if there is none.
-    cdef Py_ssize_t smaller
     # The keys, until the mapping is filled; and the number of results until then.
     cdef tuple keys
     cdef int wait
     cdef bint fills(self) except -1
     cdef int fill(self) except -1
-    cdef dict trimmed(self, dict result)
 
 
 cdef class Plan:
@@ -158,13 +154,6 @@ cdef inline object new_result(Plan plan, bint full):
     return {} if plan.dict_class is dict else plan.dict_class()
 
 
-cdef inline object trimmed(Plan plan, object result, bint full):
-    """Return the filled object; if ``full`` and most keys were deleted, in a smaller dictionary."""
-    if full and len(<dict>result) <= plan.template.smaller:
-        return plan.template.trimmed(<dict>result)
-    return result
-
-
 cdef int set_attributes(object obj, dict given) except -1
 cdef object option(Plan plan, str name)
 
@@ -183,25 +172,11 @@ cpdef object static(object cls, object name)
 cdef list fields_inside(dict state)
 
 
-cdef class Helper:
-    # A module of upstream, its namespace, a name in it, and what upstream defined that as.
-    cdef readonly str module
-    cdef readonly dict namespace
-    cdef readonly str name
-    cdef readonly object defined
-    # Its names in the semantic lock.
-    cdef readonly tuple origins
-    # Whether all of them were reviewed in this release.
-    cdef bint known
-    # 1 << its number.
-    cdef readonly object bit
-
-
 cdef class Group:
+    # The guard's entries for names in one of upstream's modules: its namespace, the name, and what
+    # upstream defined it as.
+    cdef tuple entries
     cdef dict namespace
-    cdef tuple helpers
-    # Their bits together.
-    cdef object bits
     # The dict version at which the module had all of them as upstream defined them.
     cdef uint64_t version
 
@@ -241,8 +216,8 @@ cdef class Upstream:
     # The makers of steps: those for upstream's functions, see `by_function` in planner/steps.pyx;
     # those for the functions of other packages, see `by_name` there.
     cdef public tuple kinds, packages
-    # The helpers that plans watch, by module and name; their entries for guards, by their bits.
-    cdef dict helpers, entries
+    # The entries for guards of several groups, by the set of them.
+    cdef dict entries
     # By class and name: upstream's method of the class, MISSING if its source was not reviewed.
     cdef dict known_methods
     # The results of `group`.
@@ -252,11 +227,10 @@ cdef class Upstream:
     # By 2 * type version + direction: the maker of a field class's step.
     cdef dict makers
 
-    cdef Helper helper(self, str module, str name)
     cdef Group group(self, tuple key)
     cdef bint has_passed(self, object cls, int check) except -1
     cdef int note_passed(self, object cls, int check) except -1
-    cdef tuple helper_entries(self, object bits)
+    cdef tuple entries_of(self, frozenset groups)
     cpdef bint defines(self, cls, name, owner) except -1
     cdef int find_features(self, set variants) except -1
 

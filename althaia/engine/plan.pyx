@@ -6,7 +6,6 @@ May import ``formats`` and ``cpython``.
 """
 
 import copy
-from sys import getsizeof
 from types import FunctionType
 from weakref import KeyedRef
 

@@ -43,7 +43,6 @@ cdef class Check:
     cdef public dict words
     cdef object failure(self, object value)
     cdef object refusal(self, object text, object value)
-    cdef object own_refusal(self, object value)
 
 
 cdef Plan valid_plan(object schema, int direction)
@@ -186,7 +185,6 @@ cdef class DumpPlan(Plan):
     cdef Record record
 
 
-cdef bint is_quiet(DumpPlan plan) except -1
 cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame)
 cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame)
 cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1
@@ -209,7 +207,9 @@ cdef class LoadPlan(Plan):
 cdef LoadFrame open_load_frame(
     LoadPlan plan, object schema, object many, object partial, object unknown
 )
-cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame)
+cdef object load_items(
+    LoadPlan plan, object data, Py_ssize_t at, bint many, LoadFrame frame
+)
 cdef object handled_error(object data, LoadFrame frame)
 cdef bint is_unseen(LoadPlan plan)
 cdef object load_whole_or_fail(

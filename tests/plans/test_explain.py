@@ -72,7 +72,7 @@ a nested schema of unknown is unknown
         dump: 1 of 1 field planned
           number: int, from 'number', as 'No'  (althaia.marshmallow.fields.Integer)
           guard: GUARD
-    total: schema method, from no attribute  (althaia.marshmallow.fields.Method)
+    total: function, from no attribute  (althaia.marshmallow.fields.Method)
     unknown: nested schema, from 'unknown'  (althaia.marshmallow.fields.Nested)
       nested schema unknown: RegistryError: Class with name 'NobodyKnowsThisSchema' was not \
 found. You may need to import the class.

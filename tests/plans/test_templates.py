@@ -45,21 +45,6 @@ def test_the_keys_are_shared(keys: tuple[str, ...]) -> None:
     assert Template(keys).full
 
 
-@pytest.mark.parametrize("size", [1, 5, 6, 10, 11, 29, 30, 31, 100])
-@pytest.mark.parametrize("way", WAYS)
-def test_a_result_takes_no_more_memory_than_one_that_grew(way: str, size: int) -> None:
-    """Each number of missing keys: upstream's result has only the keys that it needs."""
-    keys = tuple(f"k{n}" for n in range(size))
-    schema = raw(*keys)
-    for count in range(size + 1):
-        grown: dict[str, int] = {}
-        for key in keys[:count]:
-            grown[key] = 1
-        result = WAYS[way](schema, dict.fromkeys(keys[:count], 1))
-        assert result == grown
-        assert sys.getsizeof(result) <= sys.getsizeof(grown)
-
-
 def test_keys_that_cannot_be_shared() -> None:
     assert Template(tuple(f"k{n}" for n in range(31))).full is SHARING
     assert not Template((1, 2)).full

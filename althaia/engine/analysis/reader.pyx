@@ -69,7 +69,7 @@ cdef class Analysis:
         self._lists = []
         self._entries = {}
         self._schema_names = {}
-        self._helpers = 0
+        self._groups = set()
         self.watch_type(type(schema))
 
     def items(self):
@@ -173,7 +173,7 @@ cdef class Analysis:
             ]),
             tuple(self._lists),
             tuple(self._entries.values()),
-            self.upstream.helper_entries(self._helpers),
+            self.upstream.entries_of(frozenset(self._groups)),
             self._sibling,
         )
 
@@ -329,24 +329,16 @@ cdef class Analysis:
         """Do :meth:`field_function` for a pair of a module and a tuple of names."""
         cdef Group found = self.upstream.group(group)
         cdef uint64_t version
-        if self._helpers & found.bits == found.bits:
+        if found in self._groups:
             return 0
         if not althaia_has_noted_version(found.namespace, &found.version):
             version = althaia_dict_version(found.namespace)
-            for helper in found.helpers:
-                self._check_helper(<Helper>helper)
+            for namespace, name, defined in found.entries:
+                if namespace.get(name, ABSENT_) is not defined:
+                    raise NotPlannable(f"marshmallow.{group[0]}.{name} is replaced")
             althaia_note_version(&found.version, version)
         # The guard's entries hold upstream's definitions; all plans share the entries.
-        self._helpers |= found.bits
-        return 0
-
-    cdef int _check_helper(self, Helper helper) except -1:
-        if helper.namespace.get(helper.name, ABSENT_) is not helper.defined:
-            raise NotPlannable(f"marshmallow.{helper.module}.{helper.name} is replaced")
-        if not helper.known:
-            self.known(*helper.origins)
-            helper.known = True
-        return 0
+        self._groups.add(found)
 
     def fields_helper(self, *names):
         """Watch functions that upstream's fields look up as ``utils.<name>``.

@@ -6,36 +6,22 @@
 
 @cython.final
 @cython.no_gc_clear
-cdef class DumpMethod(DumpStep):
-    """Calls a method of the schema with the object."""
-
-    kind = "schema method"
-    quiet = False
-    cdef object function, method
-
-    def __init__(self, field, *, schema, method, **options):
-        DumpStep.__init__(self, field, **options)
-        if getattr(method, "__self__", None) is schema and type(method) is MethodType:
-            self.function = method.__func__
-        self.method = method
-
-    cdef object convert(self, object value, object obj, DumpFrame frame):
-        if self.function is not None:
-            return self.function(frame.schema, obj)
-        return upstream.missing if self.method is None else self.method(obj)
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class DumpFunction(DumpStep):
-    """Calls a function with the object."""
+cdef class DumpByCall(DumpStep):
+    """Calls a user function with the object, for a Method or Function field."""
 
     kind = "function"
-    quiet = False
-    cdef public object function
+    cdef object function, method
+
+    def __init__(self, field, *, schema, function, **options):
+        DumpStep.__init__(self, field, **options)
+        if type(function) is MethodType and function.__self__ is schema:
+            self.method = function.__func__
+        self.function = function
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
-        return self.function(obj)
+        if self.method is not None:
+            return self.method(frame.schema, obj)
+        return upstream.missing if self.function is None else self.function(obj)
 
 
 @cython.final
@@ -57,7 +43,6 @@ cdef class LoadByCall(LoadStep):
     """Calls a user function with the value, for a Method or Function field."""
 
     kind = "function"
-    quiet = False
     cdef object function, method
 
     def __init__(self, field, *, schema, function, **options):
@@ -88,7 +73,7 @@ cdef class LoadConstant(LoadStep):
 def dump_method(analysis, field, options):
     analysis.field_function("fields", "missing_")
     method = analysis.field_value(field, "_serialize_method")
-    return DumpMethod(field, schema=analysis.schema, method=method, **options)
+    return DumpByCall(field, schema=analysis.schema, function=method, **options)
 
 
 def load_method(analysis, field, options):
@@ -100,7 +85,7 @@ def dump_function(analysis, field, options):
     function = analysis.field_value(field, "serialize_func")
     if takes_context(analysis, field, function):
         return OwnDumpStep(field, **analysis.with_own_slot(options))
-    return DumpFunction(field, function=function, **options)
+    return DumpByCall(field, schema=analysis.schema, function=function, **options)
 
 
 def load_function(analysis, field, options):

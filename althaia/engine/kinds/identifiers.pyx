@@ -1,4 +1,4 @@
-"""Identifiers: ``UUID`` and the IP addresses."""
+"""Identifiers: ``UUID``; and the IP addresses, whose own methods convert."""
 
 cdef extern from "Python.h":
     int PyObject_GenericSetAttr(object obj, object name, object value) except -1
@@ -29,18 +29,6 @@ cdef class DumpUUID(FixedText):
             if type(number) is int:
                 return althaia_format_uuid(number, at)
         return 0
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class DumpIP(DumpStep):
-    """Dumps one attribute of an IP address: ``compressed`` or ``exploded``."""
-
-    kind = "IP address"
-    cdef public str attribute
-
-    cdef object convert(self, object value, object obj, DumpFrame frame):
-        return None if value is None else getattr(value, self.attribute)
 
 
 # ---- Load --------------------------------------------------------------------------
@@ -88,8 +76,7 @@ def load_uuid(analysis, field, options):
 
 
 def dump_ip(analysis, field, options):
-    attribute = "exploded" if analysis.field_flag(field, "exploded") else "compressed"
-    return DumpIP(field, attribute=attribute, **options)
+    return OwnDumpStep(field, **options)
 
 
 def load_ip(analysis, field, options):

@@ -4,17 +4,6 @@ cdef extern from "althaia/engine/kinds/moments.h":
     Py_ssize_t althaia_format_date(object value, char* at)
     Py_ssize_t althaia_format_datetime(object value, char* at)
     Py_ssize_t althaia_format_time(object value, char* at)
-    Py_ssize_t althaia_iso_length(object text, bint has_date, bint has_time)
-    const char* ALTHAIA_MOMENT
-    bint althaia_is_plain_format(object format, Py_ssize_t room)
-    Py_ssize_t althaia_write_format(const char* moment, object format, char* at)
-    bint althaia_read_format(object text, object format, char* moment)
-
-cdef enum:
-    # The length of a moment in ISO form, and where its date ends and its time begins.
-    WHOLE = 26
-    DATE_END = 10
-    TIME_START = 11
 
 cdef dict TEMPORAL = import_temporal()
 cdef object timedelta = TEMPORAL["timedelta"]
@@ -55,32 +44,6 @@ cdef class DumpIsoTime(FixedText):
 
 @cython.final
 @cython.no_gc_clear
-cdef class DumpFormat(FixedText):
-    """A ``strftime`` format with the same result on every platform, for years of four digits."""
-
-    kind = "strftime, plain"
-    cdef public str format
-
-    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
-        cdef char moment[WHOLE + 8]
-        cdef Py_ssize_t size
-        memcpy(moment, ALTHAIA_MOMENT, WHOLE)
-        if PyDateTime_CheckExact(value):
-            size = althaia_format_datetime(value, moment)
-            if PyDateTime_DATE_GET_MICROSECOND(value) == 0:
-                memcpy(moment + 19, b".000000", 7)
-        elif PyTime_CheckExact(value):
-            size = althaia_format_time(value, moment + TIME_START)
-        else:
-            size = althaia_format_date(value, moment) if PyDate_CheckExact(value) else 0
-        # C libraries differ in how they format a year of fewer digits.
-        if size == 0 or moment[0] == c"0":
-            return 0
-        return althaia_write_format(moment, self.format, at)
-
-
-@cython.final
-@cython.no_gc_clear
 cdef class DumpByFunction(DumpStep):
     """Formats the value by a function of ``SERIALIZATION_FUNCS``, or by ``strftime``."""
 
@@ -108,25 +71,19 @@ cdef class LoadMoment(LoadStep):
     :param parse: the function, of the standard library or of upstream.
     :param words: what the field's messages name in braces.
     :param awareness: whether a datetime must have a time zone, must have none, or either.
-    :param standard: the ``fromisoformat`` that reads the form that ``isoformat`` writes, if
-        ``parse`` is one of marshmallow's own functions before release 4, or there is a ``format``;
-        else None. Those accept other text too, and name time zones:
-        ``timezone(timedelta(0), "+0000")``.
-    :param format: a ``strptime`` format by which text is put into that form first.
-    :param has_date, has_time: the parts of that text.
+    :param parse_plain: reads text of the commonest form in less time, and returns None for any
+        other text; None if there is no such function.
     """
 
     kind = "date or time"
-    cdef public object parse, standard
-    cdef public str format
+    cdef public object parse, parse_plain
     cdef public dict words
     cdef public int awareness
-    cdef public bint has_date, has_time
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef object moment = None, zone
-        if type(value) is str and self.standard is not None:
-            moment = self.plain_moment(<str>value)
+        if type(value) is str and self.parse_plain is not None:
+            moment = self.parse_plain(value)
         if moment is None:
             if not is_of_json(value) or (self.awareness != EITHER and type(value) is not str):
                 return self.by_field(value, data, frame)
@@ -145,26 +102,68 @@ cdef class LoadMoment(LoadStep):
                 return moment
         return self.by_field(value, data, frame)
 
-    cdef object plain_moment(self, str text):
-        """Return what ``standard`` reads if ``parse`` reads it as well, else None."""
-        cdef char iso[WHOLE + 1]
-        cdef Py_ssize_t size
-        cdef str zone
-        if self.format is not None:
-            if not althaia_read_format(text, self.format, iso):
-                return None
-            text = iso[:(WHOLE if self.has_time else DATE_END)].decode("ascii")
-        size = althaia_iso_length(text, self.has_date, self.has_time)
-        zone = text[size:]
-        if size == 0 or (zone and not (self.has_date and self.has_time)):
+
+# Dates and times as isoformat() writes them. CPython 3.14 reads 24:00 as the next day.
+ISO_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+ISO_TIME = r"(?!24)[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?"
+ISO_ZONE = "(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})?"
+
+
+def iso_reader(cls, pattern):
+    """Return a function that reads what ``isoformat`` of a class writes as one of marshmallow's own
+    functions before release 4 does. These accept other text too, and name time zones:
+    ``timezone(timedelta(0), "+0000")``."""
+    match, read = re.compile(pattern).fullmatch, cls.fromisoformat
+
+    def parse_plain(text):
+        found = match(text)
+        if found is None:
             return None
-        if zone and zone != "Z" and (len(zone) != 6 or zone[0] not in "+-" or zone[3] != ":"):
-            return None
+        zone = found.groupdict().get("zone")
         try:
-            moment = self.standard(text)
-            return moment if zone in ("", "Z") else moment.replace(tzinfo=named_zone(zone))
+            moment = read(text)
+            return moment if zone in (None, "Z") else moment.replace(tzinfo=named_zone(zone))
         except ValueError:
             return None
+
+    return parse_plain
+
+
+def format_reader(cls, chosen):
+    """Return a function that reads text of a ``strptime`` format with all digits present; None for
+    a format of more than the common directives.
+
+    The regular expression of ``strptime`` matches such text in the same way first.
+    """
+    if not PLAIN_FORMAT.fullmatch(chosen):
+        return None
+    chosen = re.escape(chosen)
+    for directive, (name, digits) in DIRECTIVES.items():
+        chosen = chosen.replace(f"%{directive}", f"(?P<{name}>[0-9]{{{digits}}})")
+    try:
+        match = re.compile(chosen).fullmatch
+    except re.error:
+        # A directive is there twice.
+        return None
+
+    def parse_plain(text):
+        found = match(text)
+        if found is None:
+            return None
+        parts = {name: int(digits) for name, digits in found.groupdict().items()}
+        try:
+            return cls(**{"month": 1, "day": 1, **parts})
+        except ValueError:
+            return None
+
+    return parse_plain
+
+
+PLAIN_FORMAT = re.compile("(?:%[YmdHMSf]|[-./,:;_TZ ])+")
+DIRECTIVES = {
+    "Y": ("year", 4), "m": ("month", 2), "d": ("day", 2),
+    "H": ("hour", 2), "M": ("minute", 2), "S": ("second", 2), "f": ("microsecond", 6),
+}
 
 
 # The time zones that `utils.from_iso_datetime` makes, by their text. Nothing can change one.
@@ -211,8 +210,6 @@ def dump_moment(analysis, field, options):
     chosen = chosen_format(analysis, field)
     function = analysis.watch_entry(functions, chosen)
     if function is ABSENT or not function:
-        if althaia_is_plain_format(chosen, LONGEST_TEXT):
-            return DumpFormat(field, format=chosen, **options)
         return DumpByFunction(field, function=methodcaller("strftime", chosen), **options)
     for iso, step in (*ISO_STEPS.items(), *own_iso_steps(analysis)):
         if function is iso:
@@ -233,7 +230,6 @@ OWN_ISO_STEPS = {
     "to_iso_date": DumpIsoDate,
     "to_iso_time": DumpIsoTime,
 }
-OWN_PARSERS = ("from_iso_datetime", "from_iso_date", "from_iso_time", "from_rfc")
 
 
 def load_moment(analysis, field, options, *, awareness=EITHER):
@@ -261,19 +257,21 @@ def load_moment(analysis, field, options, *, awareness=EITHER):
 
 OWNERS = {"datetime": "DateTime", "date": "Date", "time": "Time"}
 OWN_CLASSES = ("datetime", "date", "time", "timezone", "timedelta")
-# For each of upstream's own functions: the names in its module that it looks up, and whether its
-# text has a date, and a time.
+# For each of upstream's own functions: the names in its module that it looks up, and the pattern of
+# plain text.
 OWN_PARSERS = {
-    "from_iso_datetime": (("_iso8601_datetime_re", "get_fixed_timezone"), True, True),
-    "from_iso_date": (("_iso8601_date_re",), True, False),
-    "from_iso_time": (("_iso8601_time_re",), False, True),
-    "from_rfc": ((), False, False),
+    "from_iso_datetime": (
+        ("_iso8601_datetime_re", "get_fixed_timezone"), f"{ISO_DATE}[T ]{ISO_TIME}{ISO_ZONE}"
+    ),
+    "from_iso_date": (("_iso8601_date_re",), ISO_DATE),
+    "from_iso_time": (("_iso8601_time_re",), ISO_TIME),
+    "from_rfc": ((), None),
 }
 
 
 def by_format(analysis, field, name, chosen):
-    """Return how a step parses a ``strptime`` format: by upstream's own function, and plain text by
-    ``fromisoformat``."""
+    """Return how a step parses a ``strptime`` format: by upstream's own function, and plain text
+    without ``strptime``."""
     cls = analysis.upstream.fields[OWNERS[name]]
     analysis.field_method(field, "_make_object_from_format", cls)
     make = seam.pristine[cls]["_make_object_from_format"].__func__
@@ -284,14 +282,10 @@ def by_format(analysis, field, name, chosen):
         or (name == "date" and not set(chosen).isdisjoint("HMSf"))
         # Newer Python versions warn if a format has no year.
         or "%Y" not in chosen
-        or not althaia_is_plain_format(chosen, LONGEST_TEXT)
     ):
         return parse
     analysis.watch_original(dt, "datetime", TEMPORAL["datetime"])
-    return parse | {
-        "standard": TEMPORAL[name].fromisoformat, "format": chosen,
-        "has_date": True, "has_time": name == "datetime",
-    }
+    return parse | {"parse_plain": format_reader(TEMPORAL[name], chosen)}
 
 
 def parsing_by(analysis, function, chosen):
@@ -302,18 +296,16 @@ def parsing_by(analysis, function, chosen):
     if any(function == known for known in PARSERS):
         return {"parse": function}
     utils = seam.defined["utils"]
-    for name, (looked_up, has_date, has_time) in OWN_PARSERS.items():
+    for name, (looked_up, plain) in OWN_PARSERS.items():
         if utils.get(name) is not function or not analysis.upstream.is_known(f"utils.{name}"):
             continue
-        if not looked_up:
+        if plain is None:
             return {"parse": function}
         analysis.field_function("utils", name, *looked_up, "dt")
         for each in OWN_CLASSES:
             analysis.watch_original(dt, each, TEMPORAL[each])
-        standard = TEMPORAL[name.removeprefix("from_iso_")].fromisoformat
-        return {
-            "parse": function, "standard": standard, "has_date": has_date, "has_time": has_time
-        }
+        cls = TEMPORAL[name.removeprefix("from_iso_")]
+        return {"parse": function, "parse_plain": iso_reader(cls, plain)}
     raise NotPlannable(f"the function for format {chosen!r} may do anything")
 
 

@@ -28,7 +28,6 @@ cdef class Template:
 
     def __init__(self, tuple keys, int wait=0):
         self.keys = keys
-        self.smaller = -1
         self.wait = wait
         # Without the GIL another thread may be reading the template while it is filled.
         if wait == 0 or not ALTHAIA_HAS_GIL:
@@ -45,7 +44,6 @@ cdef class Template:
 
     cdef int fill(self) except -1:
         cdef tuple keys = self.keys
-        cdef dict grown = {}
         cdef bint full
         shared = share_keys(keys)
         self.keys = None
@@ -53,21 +51,8 @@ cdef class Template:
         full = shared is not None or (ALTHAIA_HAS_GIL and len(keys) > FEW_KEYS)
         if full:
             self.mapping = dict.fromkeys(keys) if shared is None else shared
-            size = getsizeof(self.mapping.copy())
-            while getsizeof(grown) < size:
-                self.smaller = len(grown)
-                grown[f"{len(grown)}"] = None
         self.full = full
         return 0
-
-    cdef dict trimmed(self, dict result):
-        """Return a copy of a result that is no larger than a dictionary that grew with its
-        keys."""
-        cdef dict grown = {}
-        # Not PyDict_Update(), which may reserve more room.
-        for key, value in result.items():
-            grown[key] = value
-        return grown
 
 
 cdef dict share_keys(tuple keys):

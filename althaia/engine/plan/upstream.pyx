@@ -5,10 +5,6 @@ compared. :data:`althaia.seam.pristine` records the objects while marshmallow is
 user code can replace one.
 """
 
-# Python's integers: there are more helpers than a C integer has bits.
-cdef object ONE = 1
-
-
 # The result of a look-up that finds nothing. No class has it as an attribute.
 MISSING = object()
 cdef object MISSING_ = MISSING
@@ -39,14 +35,8 @@ cdef list fields_inside(dict state):
 
 
 @cython.final
-@cython.freelist(4)
-cdef class Helper:
-    """A name in one of upstream's modules whose function plans replace by their own code."""
-
-
-@cython.final
 cdef class Group:
-    """Several :class:`Helper` of one module."""
+    """Names in one of upstream's modules whose functions plans replace by their own code."""
 
 
 # What definers() has found, by type version and name.
@@ -161,7 +151,6 @@ cdef class Upstream:
         self.find_features(set(variants.items()))
         self.kinds = ({}, {})
         self.packages = ({}, {})
-        self.helpers = {}
         self.entries = {}
         self.known_methods = {}
         self.groups = {}
@@ -220,36 +209,24 @@ cdef class Upstream:
         home = getattr(found, "__module__", None)
         return (f"{module}.{name}", f"{short(home)}.{name}" if home else f"{module}.{name}")
 
-    cdef Helper helper(self, str module, str name):
-        """Return the record of a name in one of upstream's modules that plans watch."""
-        cdef tuple place = (module, name)
-        cdef Helper helper = <Helper>self.helpers.get(place)
-        if helper is None:
-            helper = Helper.__new__(Helper)
-            helper.module = module
-            helper.namespace = self.live[module]
-            helper.name = name
-            helper.defined = seam.defined[module].get(name, ABSENT_)
-            helper.origins = self.origins(module, name)
-            with cython.critical_section(self):
-                helper.bit = ONE << len(self.helpers)
-                helper = <Helper>self.helpers.setdefault(place, helper)
-        return helper
-
     cdef Group group(self, tuple key):
         """Return several names in one of upstream's modules.
 
         :param key: the module, and a tuple of the names.
+        :raises NotPlannable: the source of one was not reviewed in this release.
         """
         cdef Group found = <Group>self.groups.get(key)
-        cdef Helper helper
         if found is None:
+            module, names = key
+            for origin in [origin for name in names for origin in self.origins(module, name)]:
+                if origin in self.unknown:
+                    raise NotPlannable(f"this release's {origin} is another one")
             found = Group.__new__(Group)
-            found.namespace = self.live[key[0]]
-            found.helpers = tuple([self.helper(key[0], name) for name in key[1]])
-            found.bits = 0
-            for helper in found.helpers:
-                found.bits |= helper.bit
+            found.namespace = self.live[module]
+            defined = seam.defined[module]
+            found.entries = tuple(
+                [(found.namespace, name, defined.get(name, ABSENT_)) for name in names]
+            )
             found = <Group>self.groups.setdefault(key, found)
         return found
 
@@ -271,16 +248,16 @@ cdef class Upstream:
         self.passed[tag] = <int>self.passed.get(tag, 0) | check
         return 0
 
-    cdef tuple helper_entries(self, object bits):
-        """Return the guard entries of a set of helpers. Plans with equal sets share them."""
-        cdef tuple found = <tuple>self.entries.get(bits)
-        cdef Helper helper
-        cdef list entries = []
+    cdef tuple entries_of(self, frozenset groups):
+        """Return the guard entries of a set of groups. Plans with equal sets share them."""
+        cdef tuple found = <tuple>self.entries.get(groups)
+        cdef dict entries = {}
+        cdef Group group
         if found is None:
-            for helper in list(self.helpers.values()):
-                if helper.bit & bits:
-                    entries.append((helper.namespace, helper.name, helper.defined))
-            found = <tuple>self.entries.setdefault(bits, by_mapping(tuple(entries)))
+            for group in groups:
+                for entry in group.entries:
+                    entries[id(entry[0]), entry[1]] = entry
+            found = <tuple>self.entries.setdefault(groups, by_mapping(tuple(entries.values())))
         return found
 
     def owner(self, cls, name):

@@ -60,8 +60,6 @@ cdef class DumpStep:
     kind = "as it is"
     # True if the step itself converts values of the usual types.
     narrow = True
-    # Whether no method, function or hook of the user's runs in it.
-    quiet = True
 
     def __cinit__(self):
         self.why = ""
@@ -172,7 +170,6 @@ cdef class OwnDumpStep(DumpStep):
 
     kind = "field's own _serialize"
     narrow = False
-    quiet = False
     cdef public int method_slot
 
     def __cinit__(self):
@@ -195,7 +192,6 @@ cdef class SerializeStep(DumpStep):
 
     kind = "field's own serialize"
     narrow = False
-    quiet = False
 
 
 # ---- Plans --------------------------------------------------------------------------
@@ -220,21 +216,6 @@ cdef class DumpPlan(Plan):
             self.has_record = self.dict_class is dict or self.dict_class is OrderedDict
             if self.dict_class is dict:
                 self.template = Template(tuple(keys), 0 if at_once else FILLED_AFTER)
-
-
-cdef bint is_quiet(DumpPlan plan) except -1:
-    """Return whether no field, default, accessor or hook of the user's runs in a plan.
-
-    Nested schemas are not examined, nor what reading an attribute of an object may run."""
-    return not plan.has_hooks and all([
-        step.source in (KEY, PATH, NO_ATTRIBUTE) and not callable(step.default)
-        and has_quiet_steps(step)
-        for step in plan.steps
-    ])
-
-
-cdef bint has_quiet_steps(object step) except -1:
-    return step.quiet and all([has_quiet_steps(inner) for inner in step.inner().values()])
 
 
 # ---- Objects ------------------------------------------------------------------------
@@ -319,7 +300,7 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
     finally:
         if not done:
             left_step((<DumpStep>step).attr)
-    return trimmed(plan, result, full)
+    return result
 
 
 cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):

@@ -105,7 +105,7 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
         not plain or found != size or size != len(<dict>data) or not plan.unique_keys
     ):
         load_unknown(plan, data, None, result, frame)
-    return trimmed(plan, result, full)
+    return result
 
 
 cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
@@ -150,7 +150,7 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
             load_unknown(plan, frame.input_dict, None, result, frame)
     elif others and frame.unknown != "exclude":
         load_unknown(plan, frame.tape.entries(frame.record), frame.tape, result, frame)
-    return trimmed(plan, result, full)
+    return result
 
 
 cdef Py_ssize_t load_fields(
@@ -278,26 +278,36 @@ cdef bint has_index_errors(LoadPlan plan, object schema) except -1:
     return True if found else False
 
 
-cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame):
-    """Return what ``Schema._deserialize`` returns."""
-    cdef list results
+cdef object load_items(
+    LoadPlan plan, object data, Py_ssize_t at, bint many, LoadFrame frame
+):
+    """Return what ``Schema._deserialize`` returns for ``data``; or, if ``at`` is not negative, for
+    the value at this slot of the frame's tape."""
+    cdef list results = []
+    cdef object items
     cdef Py_ssize_t index = 0
     cdef bint done = False
     # Read it for a single object too: upstream does, and raises if the option does not exist.
     frame.index_errors = has_index_errors(plan, frame.schema)
     if not many:
-        return load_one(plan, data, frame)
-    results = []
+        return load_one(plan, data, frame) if at < 0 else read_one(plan, at, frame)
     index_before = frame.index
-    if type(data) is not list and not upstream.is_sequence_but_not_string(data):
+    if at >= 0 and (frame.tape.slots[at].kind != ARRAY or frame.tape.shared_at(at) is not None):
+        data = frame.tape.share(at)
+        at = -1
+    if at >= 0:
+        items = slots_inside(frame.tape, at)
+    elif type(data) is list or upstream.is_sequence_but_not_string(data):
+        items = data
+    else:
         frame.store_error([frame.schema.error_messages["type"]], SCHEMA)
         return results
     try:
-        for each in data:
+        for each in items:
             althaia_tick()
             if frame.index_errors:
                 frame.index = index
-            results.append(load_one(plan, each, frame))
+            results.append(load_one(plan, each, frame) if at < 0 else read_one(plan, each, frame))
             index += 1
         done = True
     finally:
@@ -307,33 +317,15 @@ cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame):
     return results
 
 
-cdef object read_items(LoadPlan plan, Py_ssize_t at, bint many, LoadFrame frame):
-    """Return what ``Schema._deserialize`` returns for the value at a slot of the frame's tape."""
-    cdef list results = []
-    cdef Py_ssize_t index = 0, end
-    cdef bint done = False
-    if many and (frame.tape.slots[at].kind != ARRAY or frame.tape.shared_at(at) is not None):
-        return load_items(plan, frame.tape.share(at), True, frame)
-    frame.index_errors = has_index_errors(plan, frame.schema)
-    if not many:
-        return read_one(plan, at, frame)
-    index_before = frame.index
-    end = frame.tape.slots[at].content.next
+cdef list slots_inside(Tape tape, Py_ssize_t at):
+    """Return the slots of the items of a list."""
+    cdef list slots = []
+    cdef Py_ssize_t end = tape.slots[at].content.next
     at += 1
-    try:
-        while at < end:
-            althaia_tick()
-            if frame.index_errors:
-                frame.index = index
-            results.append(read_one(plan, at, frame))
-            index += 1
-            at = after(frame.tape, at)
-        done = True
-    finally:
-        if not done:
-            left_item(index)
-    frame.index = index_before
-    return results
+    while at < end:
+        slots.append(at)
+        at = after(tape, at)
+    return slots
 
 
 # ---- Hooks --------------------------------------------------------------------------
@@ -391,10 +383,9 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
             return fail(frame, errors, None)
         if load_is_changed(plan, frame):
             return load_changed(processed, data, frame, postprocess)
-    if text:
-        result = read_items(plan, frame.root, True if frame.many else False, frame)
-    else:
-        result = load_items(plan, processed, True if frame.many else False, frame)
+    result = load_items(
+        plan, processed, frame.root if text else -1, True if frame.many else False, frame
+    )
     if plan.has_validators:
         validate_schema(plan.has_schema_validators, result, data, frame)
     errors = frame.stored()

@@ -130,9 +130,6 @@ cdef class LoadStep:
     kind = "as it is"
     source = "key"
     narrow = True
-    # Whether no method or function of the user's converts in it. Validators and the functions of
-    # `pre_load` and `post_load` do not count.
-    quiet = True
 
     def __cinit__(self):
         self.checks = ()
@@ -292,7 +289,6 @@ cdef class OwnLoadStep(LoadStep):
 
     kind = "field's own _deserialize"
     narrow = False
-    quiet = False
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         return self.by_field(value, data, frame)
@@ -306,7 +302,6 @@ cdef class DeserializeStep(LoadStep):
     kind = "field's own deserialize"
     source = "deserialize"
     narrow = False
-    quiet = False
 
     cdef object load(self, object value, object data, LoadFrame frame):
         cdef dict kwargs = {} if frame.kwargs is None else frame.kwargs

@@ -34,11 +34,8 @@ cdef class Check:
     cdef object refusal(self, object text, object value):
         """Return the messages for a value that the validator refuses."""
         cdef object message = None if self.words is None else message_of(text, self.words, value)
-        return self.own_refusal(value) if message is None else [message]
-
-    cdef object own_refusal(self, object value):
-        """Let the validator itself refuse a value."""
-        return Check.failure(self, value)
+        # If there is none, the validator itself refuses the value.
+        return Check.failure(self, value) if message is None else [message]
 
     def __repr__(self):
         return f"<{self.kind}: {self.validator!r}>"
@@ -88,19 +85,9 @@ cdef class RangeCheck(Check):
         return PASSED
 
 
-@cython.no_gc_clear
-cdef class SimpleCheck(Check):
-    """A validator whose ``_format_error`` needs the value alone. The value is not tested twice."""
-
-    cdef object own_refusal(self, object value):
-        cdef object message = self.validator._format_error(value)
-        # As ValidationError does.
-        return [message] if isinstance(message, (str, bytes)) else message
-
-
 @cython.final
 @cython.no_gc_clear
-cdef class ChoiceCheck(SimpleCheck):
+cdef class ChoiceCheck(Check):
     """``OneOf``."""
 
     kind = "choice"
@@ -110,16 +97,15 @@ cdef class ChoiceCheck(SimpleCheck):
         try:
             if value in self.choices:
                 return PASSED
-            return self.refusal(self.text, value)
         except TypeError:
-            # Either the test or the formatting of the message raised: upstream does not distinguish
-            # them.
-            return self.refusal(self.text, value)
+            # As in upstream, a value that cannot be compared is none of them.
+            pass
+        return self.refusal(self.text, value)
 
 
 @cython.final
 @cython.no_gc_clear
-cdef class RegexpCheck(SimpleCheck):
+cdef class RegexpCheck(Check):
     kind = "regexp"
     cdef public object match
 

@@ -35,7 +35,7 @@ def test_how_plans_show_themselves() -> None:
     """Which step each kind gets is in ``tests/plans/test_analyse.py``."""
     assert repr(planner.build(Record())) == (
         "<DumpPlan of Record: [<text: text -> 'Text'>, <float: deep.real -> 'real'>, "
-        "<as it is: truth -> 'truth'>, <schema method: method -> 'method'>]>"
+        "<as it is: truth -> 'truth'>, <function: method -> 'method'>]>"
     )
     assert repr(planner.build(Record(), "load")) == (
         "<LoadPlan of Record: [<text: 'Text' -> 'text'>, <float: 'real' -> 'deep.real'>, "
