@@ -83,7 +83,8 @@ def dump(schema: Any, objects: Any) -> Any:
 def _is_upstreams(instance: Any, module: str, owner: str, *names: str) -> bool:
     """Return whether an instance of one of upstream's classes has these attributes of that class,
     and reading them runs no user code."""
-    cls, kind = seam.defined[module][owner], type(instance)
+    kind: Any = type(instance)
+    cls = seam.defined[module][owner]
     pristine = seam.pristine[cls]
     return (
         isinstance(instance, cls)

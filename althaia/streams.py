@@ -16,7 +16,6 @@ from typing import Any, overload
 from althaia import json as althaia_json
 from althaia import seam
 
-Encoder = Callable[[list[Any]], bytes]
 Namespace = dict[str, Any]
 
 # The first batch is small, so that the first bytes are sent soon. Later batches fill a chunk.
@@ -82,11 +81,9 @@ def stream(
     if why := _why_not(schema, options, lines):
         raise StreamError(why)
     options.pop("cls", None)
-    # Raises for unknown options and, because it encodes something, for invalid values.
-    json.JSONEncoder(**options).encode([])
     if not isinstance(chunk_bytes, int) or chunk_bytes < 1:
         raise ValueError(f"chunk_bytes is a number of bytes, at least 1, not {chunk_bytes!r}")
-    pieces: _Pieces = (Lines if lines else Array)(schema, options, chunk_bytes)
+    pieces = _Pieces(schema, options, chunk_bytes, lines=lines)
     if callable(iterable) and not isinstance(iterable, Iterable | AsyncIterable):
         iterable = iterable() if isasyncgenfunction(iterable) else _opened(iterable)
     if isinstance(iterable, AsyncIterable):
@@ -140,73 +137,55 @@ def _why_not(schema: Any, options: dict[str, Any], lines: bool) -> str:
 
 
 class _Pieces:
-    """Encodes a collection batch by batch; ``size`` is how many objects the next chunk takes.
+    """Encodes a collection batch by batch, as a JSON array or as one object a line.
 
-    :param options: those of ``schema.dumps``.
+    :ivar size: how many objects the next chunk takes.
+    :ivar end: the bytes after the last object.
     """
 
-    def __init__(self, schema: Any, options: dict[str, Any], chunk_bytes: int) -> None:
+    def __init__(
+        self, schema: Any, options: dict[str, Any], chunk_bytes: int, *, lines: bool
+    ) -> None:
+        # Raises for unknown options and, because it encodes something, for invalid values.
+        encoder = json.JSONEncoder(**options)
+        encoder.encode([])
         self.schema = schema
         self.options = options
         self.chunk_bytes = chunk_bytes
+        self.lines = lines
         self.size = FIRST_BATCH
+        self.done = 0
+        self.separator = encoder.item_separator.encode()
+        # With an indent there is a line break before the last bracket.
+        self.bracket = b"]" if encoder.indent is None else b"\n]"
+        self.end = b"" if lines else b"[]"
 
     def chunk(self, batch: list[Any]) -> bytes:
         """Return the text of some objects, and learn from its size."""
-        made = self.encode(batch)
+        made = self._lines(batch) if self.lines else self._part(batch)
+        self.done += len(batch)
         fitting = self.chunk_bytes * len(batch) // max(len(made), 1)
         self.size = max(1, min(fitting, self.size * 4, LARGEST_BATCH))
         return made
 
-    def encode(self, batch: list[Any]) -> bytes:
-        raise NotImplementedError
-
-    def finish(self) -> bytes:
-        """Return the bytes after the last object."""
-        return b""
-
-
-class Array(_Pieces):
-    """Writes a JSON array: the objects of each batch without the brackets around them."""
-
-    def __init__(self, schema: Any, options: dict[str, Any], chunk_bytes: int) -> None:
-        super().__init__(schema, options, chunk_bytes)
-        encoder = json.JSONEncoder(**options)
-        self.separator = encoder.item_separator.encode()
-        # The end of the array: with an indent there is a line break before the bracket.
-        self.end = b"]" if encoder.indent is None else b"\n]"
-        self.done = 0
-
-    def encode(self, batch: list[Any]) -> bytes:
-        """Return the text of the objects, with the separator before them."""
-        try:
-            text = althaia_json.dump_bytes(self.schema, batch, many=True, **self.options)
-        except BaseException as error:
-            self.number(error)
-            raise
-        start = b"[" if self.done == 0 else self.separator
-        self.done += len(batch)
-        return start + text[1 : -len(self.end)]
-
-    def number(self, error: BaseException) -> None:
-        """Correct the index in an error's note, so that it counts from the start of the
-        collection."""
-        notes = getattr(error, "__notes__", None)
-        head, _, index = notes[-1].rpartition(" ") if notes else ("", "", "")
-        if notes and head == "when serializing list item" and index.isdecimal():
-            notes[-1] = f"{head} {int(index) + self.done}"
-
-    def finish(self) -> bytes:
-        return self.end if self.done else b"[]"
-
-
-class Lines(_Pieces):
-    """Writes one object per line (NDJSON)."""
-
-    def encode(self, batch: list[Any]) -> bytes:
+    def _lines(self, batch: list[Any]) -> bytes:
         dump_bytes = althaia_json.dump_bytes
         lines = [dump_bytes(self.schema, each, many=False, **self.options) for each in batch]
         return b"\n".join([*lines, b""])
+
+    def _part(self, batch: list[Any]) -> bytes:
+        """Return the objects without the brackets around them, with the separator before them."""
+        try:
+            text = althaia_json.dump_bytes(self.schema, batch, many=True, **self.options)
+        except BaseException as error:
+            # The index in its note is to count from the start of the collection.
+            notes = getattr(error, "__notes__", [""])
+            head, _, index = notes[-1].rpartition(" ")
+            if head == "when serializing list item":
+                notes[-1] = f"{head} {int(index) + self.done}"
+            raise
+        self.end = self.bracket
+        return (self.separator if self.done else b"[") + text[1 : -len(self.bracket)]
 
 
 def _opened(source: Callable[[], Iterable[Any]]) -> Iterator[Any]:
@@ -216,8 +195,8 @@ def _opened(source: Callable[[], Iterable[Any]]) -> Iterator[Any]:
 def _chunks(pieces: _Pieces, objects: Iterator[Any]) -> Iterator[bytes]:
     while batch := list(islice(objects, pieces.size)):
         yield pieces.chunk(batch)
-    if end := pieces.finish():
-        yield end
+    if pieces.end:
+        yield pieces.end
 
 
 async def _chunks_later(pieces: _Pieces, objects: AsyncIterable[Any]) -> AsyncIterator[bytes]:
@@ -229,5 +208,5 @@ async def _chunks_later(pieces: _Pieces, objects: AsyncIterable[Any]) -> AsyncIt
             batch = []
     if batch:
         yield pieces.chunk(batch)
-    if end := pieces.finish():
-        yield end
+    if pieces.end:
+        yield pieces.end

@@ -8,15 +8,14 @@
 
 from __future__ import annotations
 
-import codecs
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterable, Callable, Iterable
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse, StreamingHttpResponse
 
 from althaia.adapters import bodies
-from althaia.streams import stream
+from althaia.streams import StreamError, stream
 
 
 class SchemaResponse(HttpResponse):
@@ -39,11 +38,9 @@ class SchemaResponse(HttpResponse):
         **response: Any,
     ) -> None:
         response.setdefault("content_type", "application/json")
-        options = _options(json_dumps_params)
-        super().__init__(content=b"", **response)
-        body = bodies.utf8(schema, obj, many, options)
+        body = bodies.utf8(schema, obj, many, _options(json_dumps_params))
         # Django encodes a str in the response's charset.
-        self.content = body if _is_utf8(self) else body.decode()
+        super().__init__(content=body.decode(), **response)
 
 
 class SchemaStream(StreamingHttpResponse):
@@ -55,7 +52,8 @@ class SchemaStream(StreamingHttpResponse):
     :param iterable: the objects, an async iterable (under ASGI) or another; read once, lazily. Or a
         function that returns them, called when the body is sent (see :func:`althaia.stream`).
     :param chunk_bytes: the size of the chunks, in bytes; the last one is smaller.
-    :raises TypeError: the schema cannot be streamed exactly (see :func:`althaia.stream`).
+    :raises TypeError: the schema cannot be streamed exactly (see :func:`althaia.stream`), or the
+        response has another charset than UTF-8.
     """
 
     def __init__(
@@ -71,8 +69,9 @@ class SchemaStream(StreamingHttpResponse):
         options = _options(json_dumps_params)
         chunks = stream(schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **options)
         response.setdefault("content_type", "application/x-ndjson" if lines else "application/json")
-        super().__init__(streaming_content=(), **response)
-        self.streaming_content = chunks if _is_utf8(self) else _encoded(chunks, self.charset)
+        super().__init__(streaming_content=chunks, **response)
+        if self.charset.lower() not in ("utf-8", "utf8"):
+            raise StreamError(f"a stream is in UTF-8, not in {self.charset}: use SchemaResponse")
 
 
 def _options(given: dict[str, Any] | None) -> dict[str, Any]:
@@ -81,20 +80,6 @@ def _options(given: dict[str, Any] | None) -> dict[str, Any]:
         # json.dumps(cls=…, default=None) keeps the class's own.
         options["default"] = DjangoJSONEncoder().default
     return options
-
-
-def _is_utf8(response: HttpResponse | StreamingHttpResponse) -> bool:
-    return response.charset.lower() in ("utf-8", "utf8")
-
-
-def _encoded(
-    chunks: Iterator[bytes] | AsyncIterator[bytes], charset: str
-) -> Iterator[bytes] | AsyncIterator[bytes]:
-    """A stream of UTF-8 in another charset; a chunk ends where a character does."""
-    encode = codecs.getincrementalencoder(charset)().encode
-    if isinstance(chunks, AsyncIterator):
-        return (encode(chunk.decode()) async for chunk in chunks)
-    return (encode(chunk.decode()) for chunk in chunks)
 
 
 __all__ = ["SchemaResponse", "SchemaStream"]

@@ -71,9 +71,8 @@ def use(app: _App) -> _App:
     for name in ("dumps", "loads"):
         if getattr(kind, name, None) is not getattr(DefaultJSONProvider, name):
             raise TypeError(
-                f"the JSON provider {kind.__module__}.{kind.__qualname__} has a {name} of its "
-                f"own, which althaia.adapters.flask.use() would replace. Keep it, or derive it "
-                f"from althaia.adapters.flask.JSONProvider."
+                f"{kind!r} has a {name} of its own, which use() would replace. Keep it, or derive "
+                "it from althaia.adapters.flask.JSONProvider."
             )
     bases = (JSONProvider,) if kind is DefaultJSONProvider else (JSONProvider, kind)
     after = type("JSONProvider", bases, {"__module__": __name__})(app)
@@ -128,20 +127,15 @@ def stream_response(
     """
     provider: Any = current_app.json
     if not _writes_by(provider, JSONProvider.dumps, DefaultJSONProvider.dumps):
-        kind = type(provider)
         raise StreamError(
-            f"the JSON provider {kind.__module__}.{kind.__qualname__} has a dumps or a response of "
-            "its own, which needs the whole collection; answer with "
-            "jsonify(schema.dump(…, many=True)), or derive the provider from "
-            "althaia.adapters.flask.JSONProvider and leave both as they are"
+            f"{type(provider)!r} has a dumps or a response of its own, which needs the whole "
+            "collection; answer with jsonify(schema.dump(…, many=True))"
         )
     options = _options(provider, separators=(",", ":")) if lines else _response_options(provider)
     chunks: Any = stream(schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **options)
     body = chunks if lines else chain(chunks, (b"\n",))
-    mimetype = "application/x-ndjson" if lines else getattr(provider, "mimetype", None)
-    return current_app.response_class(
-        stream_with_context(body), mimetype=mimetype or "application/json"
-    )
+    mimetype = "application/x-ndjson" if lines else provider.mimetype
+    return current_app.response_class(stream_with_context(body), mimetype=mimetype)
 
 
 def _options(provider: DefaultJSONProvider, **given: Any) -> dict[str, Any]:

@@ -19,6 +19,7 @@ if not settings.configured:
 
 from django.http import JsonResponse
 
+from althaia import StreamError
 from althaia.adapters.django import SchemaResponse, SchemaStream
 from tests.adapters.conftest import OWN_TEXTS
 
@@ -99,23 +100,10 @@ def test_a_body_is_in_the_responses_charset(
     assert answer.headers == expected.headers
 
 
-@in_charsets
-def test_a_stream_is_in_the_responses_charset(
-    schema: Any, response: dict[str, Any], ascii: bool
-) -> None:
-    async def later() -> AsyncIterator[Any]:
-        for each in some(response):
-            yield each
-
-    async def collect() -> bytes:
-        answer = SchemaStream(schema, later(), chunk_bytes=512, **options)
-        return b"".join([chunk async for chunk in answer.streaming_content])
-
-    options: dict[str, Any] = {"json_dumps_params": {"ensure_ascii": ascii}, **response}
-    expected = JsonResponse(schema.dump(some(response), many=True), safe=False, **options).content
-    answer = SchemaStream(schema, some(response), chunk_bytes=512, **options)
-    assert b"".join(answer.streaming_content) == expected
-    assert asyncio.run(collect()) == expected
+@pytest.mark.parametrize("response", CHARSETS[1:], ids=str)
+def test_a_stream_is_in_utf8_only(schema: Any, response: dict[str, Any]) -> None:
+    with pytest.raises(StreamError, match="a stream is in UTF-8, not in"):
+        SchemaStream(schema, some(response), **response)
 
 
 def test_the_charset_of_the_settings_counts(schema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
