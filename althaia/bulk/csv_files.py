@@ -18,7 +18,6 @@ from althaia.bulk.pieces import (
     has_surrogates,
 )
 
-BOM = "\ufeff"
 MOST_IN_CELL = 8 * 2**20
 """The most characters of a CSV cell; csv needs four bytes for each. A longer cell is reported as a
 quote that is never closed."""
@@ -50,35 +49,37 @@ def csv_records(lines: Iterable[str]) -> Iterator[Record]:
 
 
 def csv_partitions(file: str, path: str, size: int) -> Iterator[Partition]:
-    """Yield partitions of about ``size`` bytes that end where a record ends; at least one.
+    """Yield partitions of about ``size`` characters that end where a record ends; at least one.
 
     The csv module decides where that is, because its rules are many: a quote inside an unquoted
-    cell is text, for example.
+    cell is text, for example. Sending the text and parsing it again takes less time than sending
+    the cells.
+
+    :raises BulkError: the first line does not name columns
     """
-    at = 0
+    held: list[str] = []
+    length = 0
 
     def lines() -> Iterator[str]:
-        nonlocal at
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as text:
+        nonlocal length
+        with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
             for line in text:
-                own = line if at else line.removeprefix(BOM)
-                at += len(line) if line.isascii() else len(line.encode(errors="surrogateescape"))
-                yield own
+                held.append(line)
+                length += len(line)
+                yield line
 
     records = csv_records(lines())
     before, head = next(records, (0, []))
     columns = _columns(file, head)
-    start = first = at
-
-    def partition() -> Partition:
-        return Partition(file, path, "csv", start, at, at - start, columns, before)
-
-    for line, _ in records:
-        if at >= start + size:
-            yield partition()
-            start, before = at, line
-    if at > start or start == first:
-        yield partition()
+    held.clear()
+    first, is_empty = before + 1, True
+    for end, _ in records:
+        if length >= size:
+            yield Partition(file, "csv", first, length, "".join(held), columns)
+            held.clear()
+            first, length, is_empty = end + 1, 0, False
+    if held or is_empty:
+        yield Partition(file, "csv", first, length, "".join(held), columns)
 
 
 def _columns(file: str, head: list[str] | str) -> tuple[str, ...]:
@@ -92,12 +93,11 @@ def _columns(file: str, head: list[str] | str) -> tuple[str, ...]:
     return different(file, head)
 
 
-def csv_items(partition: Partition, content: bytes) -> Iterator[Item]:
+def csv_items(partition: Partition) -> Iterator[Item]:
     """Yield the records of a partition by the line at which they begin; an empty line is none."""
-    columns, line = partition.columns, partition.before
-    text = io.StringIO(content.decode(errors="surrogateescape"), newline="")
-    for end, cells in csv_records(text):
-        number, line = line + 1, partition.before + end
+    columns, line = partition.columns, partition.first - 1
+    for end, cells in csv_records(io.StringIO(partition.content, newline="")):
+        number, line = line + 1, partition.first - 1 + end
         if isinstance(cells, str):
             yield number, Unreadable(cells)
         elif len(cells) == len(columns):

@@ -8,18 +8,15 @@ processed again.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import pickle
 import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from threading import Lock, Thread, local
+from threading import Lock, local
 from traceback import format_exc
 from typing import Any
 
@@ -79,11 +76,8 @@ def processes(work: Work, partitions: Iterable[Partition], count: int) -> Genera
     workers = _Workers(pickle.dumps(work), count)
     try:
         yield from _in_order(work, partitions, workers.submit, count)
-    except BaseException:
-        workers.kill()
-        raise
     finally:
-        workers.close()
+        workers.end()
 
 
 class _Workers:
@@ -94,7 +88,7 @@ class _Workers:
 
     def __init__(self, work: bytes, count: int) -> None:
         self._work = work
-        self._threads = ThreadPoolExecutor(count, initializer=_block_interrupts)
+        self._threads = ThreadPoolExecutor(count)
         self._own = local()
         self._started: list[tuple[BaseProcess, Connection]] = []
         self._starting = Lock()
@@ -135,36 +129,24 @@ class _Workers:
             self._started.append((process, ours))
         return ours
 
-    def kill(self) -> None:
-        """Kill the processes at once, because their outcomes are no longer needed."""
+    def end(self) -> None:
+        """Kill the processes, whose outcomes are there or no longer needed, and wait for them."""
         with self._starting:
             self._ending = True
         for process, _ in self._started:
             process.kill()
-
-    def close(self) -> None:
-        """End processes that have nothing to do, and wait for them."""
         self._threads.shutdown(cancel_futures=True)
         for process, pipe in self._started:
             pipe.close()
             process.join()
 
 
-def _block_interrupts() -> None:
-    """Block SIGINT in this thread, and in the processes that it starts from their first moment."""
-    if hasattr(signal, "pthread_sigmask"):
-        # When multiprocessing starts this helper of its own, it unblocks the signal.
-        resource_tracker.ensure_running()
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-
-
 def _serve(pipe: Connection, work: bytes) -> None:
     """Work on the partitions that come through a pipe, in a new process, until it is closed.
 
-    The process also ends when its parent ends. SIGINT of a terminal is the parent's to handle.
+    It is closed, too, when the parent ends. SIGINT of a terminal is the parent's to handle.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
     task: Work = pickle.loads(work)
     while True:
         try:
@@ -178,15 +160,8 @@ def _serve(pipe: Connection, work: bytes) -> None:
             pipe.send(error)
 
 
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
 def dask(work: Work, partitions: Iterable[Partition], address: str) -> Generator[Done]:
-    """On the workers of a Dask cluster, which see the files under the same names.
+    """On the workers of a Dask cluster.
 
     :raises BulkError: ``distributed`` is not installed, nobody answers at ``address`` or does so no
         longer, or the cluster has no workers
@@ -204,10 +179,8 @@ def dask(work: Work, partitions: Iterable[Partition], address: str) -> Generator
         raise BulkError(f"no Dask scheduler answers at {address}: {error}") from error
 
     def submit(partition: Partition) -> Result:
-        located = replace(partition, path=os.path.abspath(partition.path))
-        # pure=False: Dask would reuse the result of an equal partition, but the file may have
-        # changed.
-        return partial(result, client.submit(work, located, pure=False))
+        # pure=False: Dask would compute a hash of the whole content.
+        return partial(result, client.submit(work, partition, pure=False))
 
     def result(future: Any) -> Outcome:
         try:

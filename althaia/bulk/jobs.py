@@ -90,7 +90,7 @@ def _run(
 
     :func:`check` explains the parameters.
     """
-    forms = _forms(files, form, workers, dask)
+    forms = _forms(files, form, workers)
     summary = Summary(files=len(files))
     with ExitStack() as stack:
         to_tell, write = [summary.add, tell], []
@@ -132,19 +132,13 @@ def _run(
     return summary
 
 
-def _forms(files: Sequence[str], form: str | None, workers: int, dask: str | None) -> list[str]:
+def _forms(files: Sequence[str], form: str | None, workers: int) -> list[str]:
     """Return the form of each file; BulkError if the options do not go together."""
     if workers < 1:
         raise BulkError(f"{workers} workers cannot do anything: at least 1")
     if not files:
         raise BulkError("no file is named")
-    copied = [file for file in files if is_copied(file)]
-    if dask is not None and copied:
-        raise BulkError(
-            f"{copied[0]}: is read by way of a copy on this machine, and the workers of a "
-            "cluster read files themselves: name a file that is not packed"
-        )
-    if copied.count(STANDARD_INPUT) > 1:
+    if list(files).count(STANDARD_INPUT) > 1:
         raise BulkError("standard input is named twice, and can be read once")
     return [form_of(file, form) for file in files]
 

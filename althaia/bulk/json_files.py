@@ -18,10 +18,10 @@ from althaia.bulk.pieces import (
     has_surrogates,
 )
 
-ELEMENTS = 10_000
-"""The most elements of an array in one partition."""
 MOST_CHARACTERS = 64 * 2**20
 """The most characters of an element; a longer one is treated as unterminated."""
+ELEMENTS = 10_000
+"""The most elements of an array in one partition."""
 _NEAR = 16
 """In characters. An error this close to the end of the buffer may go away when more is read: the
 longest tokens that a block can cut in two are ``-Infinity`` and an escaped character."""
@@ -29,21 +29,16 @@ _spaces = re.compile(r"[ \t\r\n]*").match
 
 
 def json_partitions(file: str, path: str, size: int) -> Iterator[Partition]:
-    """Yield partitions, which contain their elements, of about ``size`` bytes of text."""
+    """Yield partitions of about ``size`` bytes of text."""
     batch: list[Item] = []
     start = end = 0
-
-    def partition() -> Partition:
-        first, last, share = batch[0][0], batch[-1][0], end - start
-        return Partition(file, path, "json", first, last, share, items=tuple(batch))
-
     for item, end in _elements(path):
         batch.append(item)
         if end - start >= size or len(batch) == ELEMENTS:
-            yield partition()
+            yield Partition(file, "json", batch[0][0], end - start, batch)
             batch, start = [], end
     if batch:
-        yield partition()
+        yield Partition(file, "json", batch[0][0], end - start, batch)
 
 
 def _elements(path: str) -> Iterator[tuple[Item, int]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
-from itertools import accumulate
+from itertools import chain
 from operator import index
 from typing import Any
 
@@ -17,7 +17,7 @@ from althaia.bulk.pieces import BulkError, Item, Partition, Unreadable, as_json,
 Convert = Callable[[Any], Any]
 
 ROWS = 10_000
-"""Rows that become Python objects at a time."""
+"""The most rows in a partition."""
 DIGITS = 38
 """The most digits of a decimal column."""
 NO_FORM = (ValueError, OverflowError, LookupError)
@@ -36,24 +36,24 @@ def pyarrow() -> Any:
     return pyarrow
 
 
-def _opened(file: str, path: str) -> Any:
-    """Return an open ``ParquetFile``; BulkError if it is not valid or is incomplete."""
+def parquet_partitions(file: str, path: str) -> Iterator[Partition]:
+    """Yield partitions of at most ``ROWS`` rows; an empty one if there is none.
+
+    :raises BulkError: the file is not valid or is incomplete
+    """
     arrow = pyarrow()
     try:
-        return arrow.parquet.ParquetFile(path)
-    except (arrow.ArrowInvalid, OSError) as error:
+        with arrow.parquet.ParquetFile(path) as opened:
+            columns = different(file, opened.schema_arrow.names)
+            empty = arrow.RecordBatch.from_pylist([], schema=opened.schema_arrow)
+            first, size = 1, os.path.getsize(path) / max(opened.metadata.num_rows, 1)
+            for batch in chain(opened.iter_batches(batch_size=ROWS), [empty]):
+                if batch.num_rows or first == 1:
+                    share = int(size * batch.num_rows)
+                    yield Partition(file, "parquet", first, share, batch, columns)
+                first += batch.num_rows
+    except (arrow.ArrowException, OSError, ValueError) as error:
         raise BulkError(f"{file}: cannot be read as Parquet: {error}") from error
-
-
-def parquet_partitions(file: str, path: str) -> Iterator[Partition]:
-    """Yield one partition for each group of rows; an empty one if there is none."""
-    with _opened(file, path) as opened:
-        columns = different(file, opened.schema_arrow.names)
-        counts = [opened.metadata.row_group(i).num_rows for i in range(opened.num_row_groups)]
-    share = os.path.getsize(path) // max(len(counts), 1)
-    for i, before in enumerate(accumulate(counts[:-1], initial=0)):
-        end = min(i + 1, len(counts))
-        yield Partition(file, path, "parquet", i, end, share, columns, before)
 
 
 def parquet_items(partition: Partition) -> Iterator[Item]:
@@ -61,23 +61,8 @@ def parquet_items(partition: Partition) -> Iterator[Item]:
 
     A null is None under its key. A row with a value that Python cannot represent, such as a year
     after 9999, is Unreadable.
-
-    :raises BulkError: the group cannot be read
     """
-    arrow = pyarrow()
-    before = partition.before
-    with _opened(partition.file, partition.path) as opened:
-        groups = list(range(partition.start, partition.end))
-        batches = opened.iter_batches(batch_size=ROWS, row_groups=groups)
-        while True:
-            try:
-                batch = next(batches, None)
-            except (arrow.ArrowException, OSError, ValueError) as error:
-                raise BulkError(f"{partition}: cannot be read: {error}") from error
-            if batch is None:
-                return
-            yield from enumerate(_rows_of(batch), before + 1)
-            before += batch.num_rows
+    return enumerate(_rows_of(partition.content), partition.first)
 
 
 def _rows_of(batch: Any) -> list[dict[str, Any] | Unreadable]:
@@ -128,7 +113,13 @@ def layout(schema: Any) -> tuple[Any, Convert]:
 
     :raises BulkError: the schema is nested in itself, or Parquet has no columns for it
     """
-    columns, row = _structure(schema)
+    try:
+        columns, row = _structure(schema)
+    except RecursionError as error:
+        raise BulkError(
+            f"{type(schema).__name__} is nested in itself, and columns of Parquet are not: convert "
+            "to another form"
+        ) from error
     return pyarrow().schema(_some(columns, schema)), row
 
 
@@ -143,20 +134,13 @@ def _some(columns: list[tuple[str, Any]], schema: Any) -> list[tuple[str, Any]]:
     return columns
 
 
-def _structure(
-    schema: Any, above: tuple[object, ...] = ()
-) -> tuple[list[tuple[str, Any]], Convert]:
+def _structure(schema: Any) -> tuple[list[tuple[str, Any]], Convert]:
     """Return the columns of what ``schema`` loads, and the function that makes a row.
 
-    :raises BulkError: the schema is nested in itself, or a field's value is inside another
+    :raises BulkError: a field's value is inside another
+    :raises RecursionError: the schema is nested in itself
     """
     name = type(schema).__name__
-    # Nested in itself with ``only``, a schema has fewer fields at each level, so that it ends.
-    this = type(schema), tuple(schema.load_fields)
-    if this in above:
-        raise BulkError(
-            f"{name} is nested in itself, and columns of Parquet are not: convert to another form"
-        )
     columns, fields = [], []
     for key, field in schema.load_fields.items():
         column = key if field.data_key is None else field.data_key
@@ -166,7 +150,7 @@ def _structure(
                 f"the field {key!r} of {name} is loaded into {attribute!r}, which is no column of "
                 "Parquet: convert to another form"
             )
-        kind, convert = _column(field, (*above, this))
+        kind, convert = _column(field)
         columns.append((column, kind))
         fields.append((column, attribute, convert))
     names = {attribute for _, attribute, _ in fields}
@@ -188,20 +172,20 @@ def _structure(
     return columns, row
 
 
-def _column(field: Any, above: tuple[object, ...]) -> tuple[Any, Convert | None]:
+def _column(field: Any) -> tuple[Any, Convert | None]:
     """Return the type of a field's column, and the function that makes its values."""
     from marshmallow import fields
 
     arrow = pyarrow()
     if isinstance(field, fields.Nested):
-        columns, row = _structure(field.schema, above)
+        columns, row = _structure(field.schema)
         if isinstance(field, fields.Pluck):
             column = _plucked(field._field_data_key, columns, row)
         else:
             column = arrow.struct(_some(columns, field.schema)), row
         return _listed(*column) if field.many or field.schema.many else column
     if isinstance(field, fields.List):
-        return _listed(*_column(field.inner, above))
+        return _listed(*_column(field.inner))
     if isinstance(field, fields.Decimal) and field.places is not None:
         # field.places is the decimal to which results are rounded: 0.01 for two places.
         places = -int(field.places.as_tuple().exponent)

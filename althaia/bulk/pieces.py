@@ -36,29 +36,23 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A part of a file from ``start`` to ``end``: in bytes; for Parquet in row groups, at most one;
-    for a JSON array in elements, which ``items`` contains.
+    """A part of a file, with its content: lines of NDJSON, rows of Arrow, or items.
 
-    ``path`` is where it is read, which for a copied file is not ``file``. ``share`` is the
-    approximate number of bytes of the file that it covers. ``columns`` are the names of the
-    columns of CSV and Parquet, and ``before`` the number of lines or rows before it.
+    ``first`` is the number of its first line, row or element. ``share`` is the approximate number
+    of bytes of the file that it covers. ``columns`` are the names of the columns of CSV and
+    Parquet.
     """
 
     file: str
-    path: str
     form: str
-    start: int
-    end: int
+    first: int
     share: int
+    content: Any
     columns: tuple[str, ...] = ()
-    before: int = 0
-    items: tuple[Item, ...] = ()
 
     def __str__(self) -> str:
-        if self.form == "parquet":
-            return f"{self.file}, row group {self.start + 1}"
-        unit = "elements" if self.form == "json" else "bytes"
-        return f"{self.file}, {unit} {self.start:,} to {self.end:,}"
+        unit = {"json": "element", "parquet": "row"}.get(self.form, "line")
+        return f"{self.file}, from {unit} {self.first:,} on"
 
 
 @dataclass(slots=True)

@@ -1,17 +1,17 @@
 """Reads files: of which form a file is, its partitions, and the records of a partition.
 
-Standard input and ``.gz`` are copied to a temporary file first, so that memory does not grow with
-them either and worker processes can read their parts.
+This process reads; workers are sent the content of partitions. Standard input and ``.gz`` are
+copied to a temporary file first, because Parquet is read from more than one place.
 """
 
 from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import json
 import os
 import shutil
-import stat
 import sys
 import tempfile
 import zlib
@@ -119,12 +119,6 @@ def partitions(
     """
     path = path or file
     with naming(file):
-        mode = os.stat(path).st_mode
-        if form != "json" and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise BulkError(
-                f"{file}: is a pipe or a device, and {form} is read from more than one place: "
-                "write it to a file first"
-            )
         if form == "parquet":
             from althaia.bulk.parquet import parquet_partitions
 
@@ -134,13 +128,12 @@ def partitions(
 
 
 def _ndjson_partitions(file: str, path: str, size: int) -> Iterator[Partition]:
-    start = before = 0
+    first = 1
     # Not by the file's size, which is 0 below /proc.
     with open(path, "rb") as opened:
-        while parts := [part for part in (opened.read(size - 1), opened.readline()) if part]:
-            end = start + sum(map(len, parts))
-            yield Partition(file, path, "ndjson", start, end, end - start, before=before)
-            start, before = end, before + sum(part.count(b"\n") for part in parts)
+        while content := opened.read(size - 1) + opened.readline():
+            yield Partition(file, "ndjson", first, len(content), content)
+            first += content.count(b"\n")
 
 
 _PARTITIONS = {"ndjson": _ndjson_partitions, "json": json_partitions, "csv": csv_partitions}
@@ -150,38 +143,21 @@ def items(partition: Partition) -> Iterator[Item]:
     """Yield the records of ``partition`` with their numbers: of lines, rows or elements.
 
     They count from 1 where the file begins.
-
-    :raises BulkError: the file cannot be read
     """
-    if partition.form == "json":
-        return iter(partition.items)
-    if partition.form == "csv":
-        return csv_items(partition, b"".join(_lines(partition)))
     if partition.form == "ndjson":
         return _ndjson_items(partition)
-    from althaia.bulk.parquet import parquet_items
+    if partition.form == "csv":
+        return csv_items(partition)
+    if partition.form == "parquet":
+        from althaia.bulk.parquet import parquet_items
 
-    return parquet_items(partition)
-
-
-def _lines(partition: Partition) -> Iterator[bytes]:
-    """Read one line at a time: staying in the processor's cache saves more than large reads.
-
-    :raises BulkError: the file cannot be read
-    """
-    left = partition.end - partition.start
-    with naming(partition.file), open(partition.path, "rb") as opened:
-        opened.seek(partition.start)
-        while line := opened.readline(left):
-            yield line
-            left -= len(line)
-    if left:
-        raise BulkError(f"{partition.file}: became shorter while it was read")
+        return parquet_items(partition)
+    return iter(partition.content)
 
 
 def _ndjson_items(partition: Partition) -> Iterator[Item]:
     decode = json.JSONDecoder().decode
-    for number, line in enumerate(_lines(partition), partition.before + 1):
+    for number, line in enumerate(io.BytesIO(partition.content), partition.first):
         text = line.removesuffix(b"\n")
         if number == 1:
             text = text.removeprefix(codecs.BOM_UTF8)

@@ -27,7 +27,7 @@ NO_RECORD = (
     str, bytes, bytearray, int, float, complex, Decimal, dt.date, dt.time, dt.timedelta,
     list, tuple, set, frozenset, Iterator, type(None),
 )  # fmt: skip
-"""Types of load results without attributes: marshmallow would dump an empty record of them."""
+"""Types without fields: marshmallow would dump an empty record of them."""
 MOST_LEVELS = 100
 """The most levels of nested messages. Each function that walks them has stack for so many."""
 TOO_DEEP = f"Errors nested more than {MOST_LEVELS} levels deep are not told."
@@ -173,34 +173,28 @@ class Task:
         """Return the function that processes one record."""
         load, dump = schema.load, schema.dump
         # many=False: an instance made with many=True processes one object at a time, too.
-        if self.dump and schema._hooks.get("pre_dump"):
-            return lambda record: dump(record, many=False)
+        check = _as_it_is if schema._hooks.get("pre_dump") else _having_fields
         if self.dump:
-            return lambda record: dump(_having_values(record), many=False)
+            return lambda record: dump(check(record), many=False)
         if self.target in (None, "parquet"):
             return lambda record: load(record, many=False)
-        if schema._hooks.get("pre_dump"):
-            return lambda record: dump(load(record, many=False), many=False)
-        return lambda record: dump(_having_fields(load(record, many=False)), many=False)
+        return lambda record: dump(check(load(record, many=False)), many=False)
 
 
-def _having_values(record: Any) -> Any:
-    """Return a record; TypeError for a number or a list: marshmallow would dump its attributes."""
-    if not isinstance(record, dict):
-        raise TypeError(f"a record is an object of JSON, not of type {type(record).__name__}")
+def _as_it_is(record: Any) -> Any:
     return record
 
 
-def _having_fields(loaded: Any) -> Any:
-    """Return what was loaded; TypeError if it is no record (a dict, a named tuple, an object)."""
-    if type(loaded) is dict:
-        return loaded
-    if isinstance(loaded, NO_RECORD) and not hasattr(loaded, "_fields"):
+def _having_fields(record: Any) -> Any:
+    """Return what is to be dumped; TypeError if it has no fields."""
+    if type(record) is dict or hasattr(record, "_fields"):
+        return record
+    if isinstance(record, NO_RECORD):
         raise TypeError(
-            f"what was loaded is of type {type(loaded).__name__}, in which there is no field to "
-            "dump: let post_load return a dictionary or an object"
+            f"a value of type {type(record).__name__} has no field to dump: a record is an object "
+            "of JSON, or what post_load returns: a dictionary or an object"
         )
-    return loaded
+    return record
 
 
 def _emptied(record: dict[str, Any], nothing: str | None, empty: str) -> dict[str, Any]:

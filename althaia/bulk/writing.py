@@ -34,9 +34,11 @@ def compare(errors_to: str, inputs: Sequence[str], target: str | None) -> None:
 
     :raises BulkError: two names lead to one file
     """
-    for other in (*inputs, target):
+    # A terminal or a pipe can be written twice.
+    printed = ("/dev/stdout", "/dev/stderr") if os.path.isfile(errors_to) else ()
+    for other in (*inputs, target, *printed):
         if other is not None and _same(other, errors_to):
-            use = "written" if other is target else "read"
+            use = "read" if other in inputs else "written"
             raise BulkError(f"{errors_to}: is also {use}, as {other}: name another file")
 
 
@@ -48,34 +50,24 @@ def _same(one: str, other: str) -> bool:
         return os.path.realpath(one) == os.path.realpath(other)
 
 
-def _standard(file: str) -> int | None:
-    """Return the descriptor, 1 or 2, of a standard stream that is this regular file, or None."""
-    try:
-        known = os.stat(file)
-    except OSError:
-        return None
-    for descriptor in (1, 2):
-        with suppress(OSError):
-            if stat.S_ISREG(known.st_mode) and os.path.samestat(known, os.fstat(descriptor)):
-                return descriptor
-    return None
+class _Output(io.FileIO):
+    """A file to be written, whose errors name it.
 
+    :param name: how it is named, which may be another path
+    """
 
-def _opened(file: str, place: str | int, mode: str, permissions: int = 0o666) -> IO[bytes]:
-    with naming(f"{file}: cannot be written"):
-        return open(place, mode, opener=partial(os.open, mode=permissions))
+    def __init__(self, path: str, mode: str, name: str, permissions: int = 0o666) -> None:
+        self._what = f"{name}: cannot be written"
+        with naming(self._what):
+            super().__init__(path, mode, opener=partial(os.open, mode=permissions))
 
+    def write(self, data: Any, /) -> int:
+        with naming(self._what):
+            return super().write(data)
 
-@contextmanager
-def _closing(file: str, opened: IO[Any]) -> Iterator[None]:
-    """Close a file at the end. An error that ended the work is raised, not one of closing it."""
-    try:
-        yield
-        with naming(f"{file}: cannot be written"):
-            opened.close()
-    finally:
-        with suppress(OSError):
-            opened.close()
+    def close(self) -> None:
+        with naming(self._what):
+            super().close()
 
 
 @contextmanager
@@ -90,10 +82,10 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
     place = os.path.realpath(file)
     with naming(f"{file}: cannot be written"):
         known = os.stat(file).st_mode if os.path.lexists(place) else None
-    if (known is not None and not stat.S_ISREG(known)) or _standard(file) is not None:
+    if known is not None and not stat.S_ISREG(known):
         raise BulkError(
-            f"{file}: is no regular file, or messages are printed there, and what is written "
-            "replaces a file when it is whole: name another file"
+            f"{file}: is no regular file, and what is written replaces a file when it is whole: "
+            "name another file"
         )
     folder, name = os.path.split(place)
     # A new name ("x" fails if it exists), shortened to the longest that a file may have.
@@ -101,8 +93,7 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
     # Nobody may read the unfinished file who may not read the one that it replaces.
     mode = 0o666 if known is None else stat.S_IMODE(known)
     try:
-        opened = _opened(file, unfinished, "xb", mode)
-        with _closing(file, opened):
+        with io.BufferedWriter(_Output(unfinished, "xb", file, mode)) as opened:
             yield opened
         with naming(f"{file}: cannot be written"):
             if known is not None:
@@ -116,21 +107,15 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def problems_to(file: str) -> Iterator[Callable[[Problem], None]]:
+def problems_to(file: str) -> Iterator[Callable[[Problem], object]]:
     """Yield a function that writes a problem as a line of JSON to what open() accepts.
 
     :raises BulkError: at any time, if it cannot be written
     """
-    # Standard output goes to the same file: use its descriptor, so that its text stays.
-    printed = _standard(file)
-    opened = _opened(file, file if printed is None else os.dup(printed), "wb")
-
-    def add(problem: Problem) -> None:
-        with naming(f"{file}: cannot be written"):
-            opened.write(f"{json.dumps(problem.as_dict(), default=str)}\n".encode())
-
-    with _closing(file, opened):
-        yield add
+    with io.BufferedWriter(_Output(file, "wb", file)) as opened:
+        yield lambda problem: opened.write(
+            f"{json.dumps(problem.as_dict(), default=str)}\n".encode()
+        )
 
 
 def spelling(form: str, schema: Any) -> Callable[[Any], Any]:
@@ -161,11 +146,8 @@ def written(spelled: Sequence[Any], form: str, schema: Any) -> Any:
 
 def _json(result: Any) -> bytes:
     _be_mapping(result)
-    try:
-        return as_json(result).encode()
-    except UnicodeEncodeError:
-        # JSON can contain a lone surrogate only as an escape.
-        return json.dumps(result).encode()
+    # JSON can contain a lone surrogate only as an escape, which this makes of it.
+    return as_json(result).encode(errors="backslashreplace")
 
 
 def _row(columns: Sequence[str], result: Any) -> bytes:
@@ -206,23 +188,16 @@ def _text(opened: IO[bytes], file: str, form: str, schema: Any) -> Iterator[Writ
             "without columns: convert to another form"
         )
 
-    def put(data: bytes) -> None:
-        with naming(f"{file}: cannot be written"):
-            opened.write(data)
-
-    put({"ndjson": b"", "json": b"[\n", "csv": _cells(columns)}[form])
-    empty = True
+    separator = b""
 
     def add(piece: bytes) -> None:
-        nonlocal empty
-        put(piece if empty else SEPARATORS[form] + piece)
-        empty = False
+        nonlocal separator
+        opened.write(separator + piece)
+        separator = SEPARATORS[form]
 
+    opened.write({"ndjson": b"", "json": b"[\n", "csv": _cells(columns)}[form])
     yield add
-    if not empty:
-        put({"ndjson": b"\n", "json": b"\n]\n", "csv": b""}[form])
-    elif form == "json":
-        put(b"]\n")
+    opened.write({"ndjson": separator, "json": b"\n]\n", "csv": b""}[form])
 
 
 @contextmanager
@@ -231,23 +206,15 @@ def _tables(opened: IO[bytes], file: str, form: str, schema: Any) -> Iterator[Wr
     from althaia.bulk.parquet import layout, pyarrow
 
     arrow = pyarrow()
-    writer = arrow.parquet.ParquetWriter(opened, layout(schema)[0])
+    with arrow.parquet.ParquetWriter(opened, layout(schema)[0]) as writer:
 
-    def add(table: Any) -> None:
-        try:
-            with naming(f"{file}: cannot be written"):
+        def add(table: Any) -> None:
+            try:
                 writer.write_table(table)
-        except (ValueError, arrow.ArrowException) as error:
-            raise BulkError(f"{file}: cannot be written as Parquet: {error}") from error
+            except (ValueError, arrow.ArrowException) as error:
+                raise BulkError(f"{file}: cannot be written as Parquet: {error}") from error
 
-    try:
         yield add
-        with naming(f"{file}: cannot be written"):
-            writer.close()
-    finally:
-        # An error that ended the work is raised, and not one of closing the file.
-        with suppress(Exception):
-            writer.close()
 
 
 def _columns(schema: Any) -> list[str]:

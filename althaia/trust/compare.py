@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -31,7 +32,8 @@ from althaia.switch.config import settings
 from althaia.switch.release import has_engine
 from althaia.trust import seam_layers
 from althaia.trust.differences import Difference, first_difference
-from althaia.trust.input_copies import copy_of, is_one_shot, schema_classes
+from althaia.trust.input_copies import copy_of, is_one_shot
+from althaia.trust.nested import schema_classes
 
 logger = logging.getLogger("althaia.compare")
 
@@ -352,8 +354,10 @@ def _why_not(name: str, schema: Any, given: Any) -> str:
         return "with an input that can be read only once"
     # A schema of marshmallow-sqlalchemy creates or changes rows while it loads: a second run would
     # create a second row, which takes the related rows from the first one.
+    registry = sys.modules["althaia.marshmallow.class_registry"].__dict__["_registry"]
     if name in ("load", "loads") and any(
-        getattr(cls.opts, "load_instance", False) is True for cls in schema_classes(type(schema))
+        getattr(cls.opts, "load_instance", False) is True
+        for cls in schema_classes(type(schema), registry)
     ):
         return "that load into a database session"
     return ""

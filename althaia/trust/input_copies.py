@@ -8,8 +8,7 @@ has side effects.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, MutableMapping, MutableSequence
+from collections.abc import MutableMapping, MutableSequence
 from contextlib import suppress
 from copy import copy
 from typing import Any
@@ -57,26 +56,3 @@ def is_one_shot(value: Any) -> bool:
         for each in (value, *(inside.values() if isinstance(inside, dict) else ()))
         for name in _READS_ONCE
     )
-
-
-def schema_classes(cls: type) -> Iterator[Any]:
-    """Yield a schema class and those nested in it by class, by instance or by name.
-
-    Runs no user code: those that a function returns are left out. Looks at no instance, because
-    looking at its fields would complete it.
-    """
-    registry = sys.modules["althaia.marshmallow.class_registry"].__dict__["_registry"]
-    waiting: list[Any] = [cls]
-    seen: set[type] = set()
-    while waiting:
-        each = waiting.pop()
-        if each in seen:
-            continue
-        seen.add(each)
-        yield each
-        for field in each._declared_fields.values():
-            below = getattr(getattr(field, "inner", field), "nested", None)
-            if isinstance(below, str):
-                waiting += registry.get(below, ())
-            elif hasattr(below, "_declared_fields"):
-                waiting.append(below if isinstance(below, type) else type(below))

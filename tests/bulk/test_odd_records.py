@@ -200,7 +200,7 @@ def test_errors_of_the_schemas_own_stop_nobody(tmp_path):
 def test_a_number_that_a_block_cuts(tmp_path, number, behind):
     file = tmp_path / "numbers.json"
     file.write_text("[1," + " " * (BLOCK - 3 - behind) + number + ",2]")
-    assert [item for part in partitions(str(file), "json", 1) for item in part.items] == [
+    assert [item for part in partitions(str(file), "json", 1) for item in part.content] == [
         (1, 1),
         (2, float(number)),
         (3, 2),

@@ -305,7 +305,7 @@ def test_a_page_that_is_broken_is_an_error_of_the_file(tmp_path):
     data = bytearray(file.read_bytes())
     data[60:160] = b"\xff" * 100
     file.write_bytes(data)
-    with pytest.raises(bulk.BulkError, match=r"x\.parquet, row group 1: cannot be read: "):
+    with pytest.raises(bulk.BulkError, match=r"x\.parquet: cannot be read as Parquet: "):
         bulk.check(Timed, [str(file)])
 
 

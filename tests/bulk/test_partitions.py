@@ -157,9 +157,9 @@ def test_a_partition_of_a_json_array_holds_so_much_text_and_so_many_elements(
     file = tmp_path / "x.json"
     file.write_text("[" + ",".join(['"' + "x" * 97 + '"'] * 500) + "]")
     found = list(partitions(str(file), "json", size))
-    assert {len(one.items) for one in found[:-1]} <= {most}
-    assert sum(len(one.items) for one in found) == 500
-    assert len(found[0].items) == most
+    assert {len(one.content) for one in found[:-1]} <= {most}
+    assert sum(len(one.content) for one in found) == 500
+    assert len(found[0].content) == most
     # The bracket at the end belongs to no partition.
     assert sum(one.share for one in found) == file.stat().st_size - 1
 
@@ -205,23 +205,29 @@ def test_a_file_that_is_not_there(tmp_path):
         list(partitions(str(tmp_path / "x"), "ndjson"))
 
 
-@pytest.mark.parametrize("form", ["ndjson", "csv", "parquet"])
-def test_what_can_be_read_once_only_is_refused(tmp_path, form):
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("form", "text"), [("json", "[1, 2]"), ("ndjson", "1\n2\n"), ("csv", "a\n1\n2\n")]
+)
+def test_text_comes_through_a_pipe(tmp_path, form, text):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(BulkError, match="write it to a file first"):
-        list(partitions(str(pipe), form))
+    writer = threading.Thread(target=pipe.write_text, args=(text,), daemon=True)
+    writer.start()
+    found = read(pipe, form, 10**6)
+    writer.join()
+    expected = [(2, {"a": "1"}), (3, {"a": "2"})] if form == "csv" else [(1, 1), (2, 2)]
+    assert found == expected
 
 
 @pytest.mark.timeout(20)
-def test_a_json_array_comes_through_a_pipe(tmp_path):
+def test_parquet_comes_through_no_pipe(tmp_path):
+    pytest.importorskip("pyarrow")
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_text, args=("[1, 2]",), daemon=True)
-    writer.start()
-    (partition,) = partitions(str(pipe), "json")
-    writer.join()
-    assert partition.items == ((1, 1), (2, 2))
+    threading.Thread(target=pipe.write_text, args=("x",), daemon=True).start()
+    with pytest.raises(BulkError, match="pipe: cannot be read as Parquet"):
+        list(partitions(str(pipe), "parquet"))
 
 
 @pytest.mark.parametrize("size", [1, 5, 12, 10**6])
