@@ -67,9 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Nothing happens where the descriptor is closed: sys.stdout is None.
         print(end="", flush=True)
     except KeyboardInterrupt as error:
-        from signal import SIGINT
+        from signal import SIGINT, Signals
 
-        number = getattr(error, "signal", SIGINT)
+        number = next((each for each in error.args if isinstance(each, Signals)), SIGINT)
         _complain(f"{prog}: ended by {number.name}")
         return 128 + int(number)
     except CommandError as error:

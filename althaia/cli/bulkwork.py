@@ -86,50 +86,37 @@ def run(
     return code, summary.as_dict(), "\n".join(_lines(summary))
 
 
-class _Ended(KeyboardInterrupt):
-    """A signal has asked for the end of the work."""
-
-    def __init__(self, number: int) -> None:
-        self.signal = signal.Signals(number)
-
-
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 """Signals that end the work. SIGHUP (the terminal was closed) does not exist on Windows."""
 
 
 @contextmanager
 def _ended_by_signal() -> Iterator[Callable[[], None]]:
-    """Raise _Ended in the block when one of ``ENDING`` arrives, so that unfinished files go.
+    """Raise KeyboardInterrupt with the signal in the block when one of ``ENDING`` arrives, so that
+    unfinished files go.
 
     All later signals are ignored until the process ends. A signal that was ignored before stays
     ignored. Yields a function that raises the error again if a signal has arrived: user code may
     have caught the first one.
-
-    :raises _Ended: a signal has arrived
     """
-    came: list[int] = []
-    found = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
-    # None means that the handler was not installed by Python.
-    before = {
-        number: handler
-        for number in found
-        if (handler := signal.getsignal(number)) not in (signal.SIG_IGN, None)
-    }
+    came: list[signal.Signals] = []
+    before = {}
 
     def end(number: int, frame: object) -> None:
-        # Not SIG_IGN: Python reports a signal that has come and is ignored before it is handled.
-        for each in before:
-            signal.signal(each, lambda number, frame: None)
-        came.append(number)
-        raise _Ended(number)
+        came.append(signal.Signals(number))
+        if len(came) == 1:
+            go_on()
 
     def go_on() -> None:
         if came:
-            raise _Ended(came[0])
+            raise KeyboardInterrupt(came[0])
 
+    for name in ENDING:
+        number = getattr(signal, name, None)
+        # None means that the handler was not installed by Python.
+        if number and signal.getsignal(number) not in (signal.SIG_IGN, None):
+            before[number] = signal.signal(number, end)
     try:
-        for number in before:
-            signal.signal(number, end)
         yield go_on
     finally:
         for number, handler in before.items():
@@ -149,15 +136,11 @@ def _telling(most: int) -> Callable[[Problem], None]:
 
 
 def _lines(summary: Summary) -> Iterator[str]:
-    counts = [f"{summary.records:,} records", f"{summary.valid:,} valid"]
-    for count, word in (
-        (summary.invalid, "invalid"),
-        (summary.unreadable, "unreadable"),
-        (summary.exceptions, "failed in the schema's own code"),
-    ):
-        if count:
-            counts.append(f"{count:,} {word}")
-    yield ", ".join(counts)
+    counts = {"records": summary.records, "valid": summary.valid, "invalid": summary.invalid,
+              "unreadable": summary.unreadable,
+              "failed in the schema's own code": summary.exceptions}  # fmt: skip
+    always = ("records", "valid")
+    yield ", ".join(f"{n:,} {word}" for word, n in counts.items() if n or word in always)
     for text, count in summary.messages.most_common(MOST_MESSAGES):
         yield f"{count:>10,}  {text}"
     if len(summary.messages) > MOST_MESSAGES:

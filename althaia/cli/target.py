@@ -8,9 +8,8 @@ import traceback
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from importlib import import_module
-from itertools import dropwhile
+from operator import attrgetter
 from pathlib import Path
-from sysconfig import get_path
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -46,15 +45,11 @@ def resolve(text: str) -> Any:
     module_name, colon, path = text.partition(":")
     if not (module_name and colon and path):
         raise CommandError(f"{text!r} is not of the form package.module:Name")
-    found: Any = imported(module_name)
-    for name in path.split("."):
-        try:
-            found = getattr(found, name)
-        except AttributeError:
-            raise CommandError(
-                f"{found!r} has no attribute {name!r} (looked for {text!r})"
-            ) from None
-    return found
+    found = imported(module_name)
+    try:
+        return attrgetter(path)(found)
+    except AttributeError as error:
+        raise CommandError(f"{error} (looked for {text!r})") from None
 
 
 def imported(name: str) -> ModuleType:
@@ -97,16 +92,9 @@ def failure(what: str, error: BaseException) -> str:
     """
     if isinstance(error, (CommandError, *REFUSALS)):
         return str(error)
-    return f"{what} raised {said(error)} ({_place(error)})"
-
-
-def said(error: BaseException) -> str:
-    """Return the class of an exception and the first line of its message."""
-    text = "".join(traceback.format_exception_only(error))
-    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    # A SyntaxError begins with its place and the source, which are indented.
-    first, *more = dropwhile(lambda line: line.startswith("  "), lines)
-    return f"{first} {more[0].strip()}" if first.endswith(":") and more else first
+    kind = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
+    said = str(error).strip().partition("\n")[0]
+    return f"{what} raised {f'{kind}: {said}' if said else kind} ({_place(error)})"
 
 
 def _place(error: BaseException) -> str:
@@ -114,14 +102,12 @@ def _place(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.filename and not error.filename.startswith("<"):
         return f"{error.filename}, line {error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)[::-1]
-    frame = next((frame for frame in frames if _is_own(frame.filename)), frames[0])
+    frame = next((frame for frame in frames if _is_own(Path(frame.filename))), frames[0])
     return f"{frame.filename}, line {frame.lineno}"
 
 
-def _is_own(file: str) -> bool:
+def _is_own(file: Path) -> bool:
     """Return whether a file is the user's: of no library, and not ours."""
-    libraries = (get_path("stdlib"), get_path("platstdlib"), str(Path(__file__).parents[1]))
-    return not (
-        file.startswith(("<", *(f"{folder}{os.sep}" for folder in libraries)))
-        or {"site-packages", "dist-packages"}.intersection(Path(file).parts)
-    )
+    libraries = {Path(os.__file__).parent, Path(__file__).parents[1]}
+    installed = {"site-packages", "dist-packages"}.intersection(file.parts)
+    return not (installed or libraries.intersection(file.parents) or str(file).startswith("<"))
