@@ -17,12 +17,12 @@ import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from os.path import abspath
 from typing import Any
 
 from althaia.cli import Answer, CommandError
 from althaia.cli.sides import Pair, Process, sentence
-from althaia.cli.terminal import Watch, bar
+from althaia.cli.terminal import bar
 from althaia.cli.worker import WHAT_FAILS
 
 ROUNDS = 9
@@ -51,7 +51,7 @@ class Row:
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("schema", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order")
-    add("--data", type=Path, metavar="FILE", help="records, .json, .jsonl or .ndjson")
+    add("--data", type=abspath, metavar="FILE", help="records, .json, .jsonl or .ndjson")
     add(
         "--source",
         metavar="MODULE:NAME",
@@ -81,13 +81,9 @@ def execute(options: argparse.Namespace) -> Answer:
     directions = [d for d in ("dump", "load") if both or getattr(options, d)]
     if options.data and options.source:
         raise CommandError("give --data or --source, not both")
-    data = {
-        "file": str(options.data.resolve()) if options.data else None,
-        "source": options.source,
-        "count": options.objects,
-    }
-    with bar(1) as watch:
-        report = measured(options.schema, directions, options.rounds, watch, **data)
+    report = measured(
+        options.schema, directions, options.rounds, options.objects, options.data, options.source
+    )
     found = {**report, "rows": [asdict(row) for row in report["rows"]]}
     return int(any(map(_is_wrong, report["rows"]))), found, "\n".join(_lines(report))
 
@@ -100,21 +96,19 @@ def measured(
     schema: str,
     directions: list[str],
     rounds: int,
-    watch: Watch = lambda done, text: None,
-    *,
+    count: int,
     file: str | None = None,
     source: str | None = None,
-    count: int,
 ) -> dict[str, Any]:
     """Return the figures of a schema.
 
     :param file: the data, as is ``source``; with neither so many objects are made up
-    :param watch: called with the share that is done
     :raises CommandError: it cannot be measured
     """
     with ExitStack() as stack:
         data = {"file": file, "source": source, "count": count}
         pair = Pair(stack, schema=schema, use="measure", directions=directions, **data)
+        watch = stack.enter_context(bar(1))
         sides = (pair.upstream, pair.planned)
         given = pair.upstream.given
         different, unsteady, _ = pair.judge()

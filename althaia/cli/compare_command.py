@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack
 from dataclasses import asdict
+from os.path import abspath
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +34,16 @@ COUNT = 1_000
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("schema", nargs="?", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order")
-    given = parser.add_mutually_exclusive_group()
+    given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument(
         "--objects",
         metavar="MODULE:FACTORY",
         help="objects to dump, or a function that returns them; it may take their number",
     )
     given.add_argument(
-        "--data", type=Path, metavar="FILE", help="records, .json, .jsonl or .ndjson"
+        "--data", type=abspath, metavar="FILE", help="records, .json, .jsonl or .ndjson"
     )
-    add("--report", type=Path, metavar="FILE", help="sum up what workers have found")
+    given.add_argument("--report", metavar="FILE", help="sum up what workers have found")
     add("--load", action="store_true", help="load the records of --data, instead of dumping them")
     add("--count", type=int, default=COUNT, help=f"how many to ask --objects for, {COUNT:,}")
     add("--json", action="store_true", help="print JSON")
@@ -53,17 +54,15 @@ def execute(options: argparse.Namespace) -> Answer:
         return _summed_up(options.report)
     if options.schema is None:
         raise CommandError("name a schema, as MODULE:SCHEMA")
-    if options.objects is None and options.data is None:
-        raise CommandError("one of --objects and --data is required")
     if options.load and options.data is None:
         raise CommandError("--load needs --data: what is loaded are records")
     report = compared(options)
     return int(bool(report["different"])), report, as_text(report)
 
 
-def _summed_up(file: Path) -> Answer:
+def _summed_up(file: str) -> Answer:
     try:
-        workers, report = read_file(file)
+        workers, report = read_file(Path(file))
     except (OSError, ValueError) as error:
         raise CommandError(f"{file}: {error}") from None
     processes = f"{workers:,} {'process' if workers == 1 else 'processes'}"
@@ -75,31 +74,22 @@ def compared(options: argparse.Namespace) -> dict[str, Any]:
 
     :raises CommandError: one of them could not be asked.
     """
-    data = {
-        "file": str(options.data.resolve()) if options.data else None,
-        "source": options.objects,
-        "count": options.count,
-    }
+    data = {"file": options.data, "source": options.objects, "count": options.count}
     with ExitStack() as stack:
         pair = Pair(stack, schema=options.schema, use="compare", load=options.load, **data)
         explained = pair.planned.ask("explained")
         if explained["no_plans"]:
             raise CommandError(f"there is nothing to compare: {explained['no_plans']}")
         about, others = pair.planned.given["about"], pair.upstream.given["about"]
-        if pair.planned.given["count"] != pair.upstream.given["count"]:
+        if about != others:
             raise CommandError(f"the two processes were given different data: {others} and {about}")
         with bar(len(pair.calls)) as watch:
             different, unsteady, raised = pair.judge(watch)
     failing = [f"{name}: {what}" for name, what in raised.items() if what]
     if len(failing) == len(raised) and not (different or unsteady or options.load):
-        hint = (
-            "--objects takes a list of objects or a function that returns one"
-            if options.objects
-            else "records are loaded with --load"
-        )
         raise CommandError(
-            f"nothing to compare, because every dump of {about} raised an exception: "
-            f"{failing[0]} ({hint})"
+            f"nothing to compare, because every dump of {about} raised an exception: {failing[0]} "
+            "(--objects takes objects or a function that returns some, --load loads records)"
         )
     return {
         "schema": options.schema,
@@ -119,8 +109,7 @@ def _kinds(found: Differences) -> list[dict[str, Any]]:
     """Return one difference of each kind, in the order of the calls, without repetitions."""
     kinds: dict[tuple[str, str], dict[str, Any]] = {}
     for name, each in found.items():
-        collection = not name.endswith("]")
-        kind = each.kind.removeprefix("[…]").removeprefix(".") if collection else each.kind
+        kind = each.kind.removeprefix("[…]").removeprefix(".")
         first = {"call": name, **asdict(each), "times": 0}
         kinds.setdefault((name.partition(" ")[0], kind), first)["times"] += 1
     return list(kinds.values())

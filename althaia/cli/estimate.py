@@ -65,7 +65,7 @@ def _ratio(line: Line) -> float | str:
         return "bench cannot import it"
     schema, direction = f"{module}:{name}", line.direction.rstrip("s")
     try:
-        rows = bench_command.measured(schema, [direction], 3, count=100)["rows"]
+        rows = bench_command.measured(schema, [direction], 3, 100)["rows"]
     except CommandError as error:
         return f"`python -m althaia bench {schema} --{direction}` fails: {error}"
     ratio: float | None = rows[-1 if line.objects > line.calls else 0].ratio

@@ -139,7 +139,7 @@ class Side:
                 calls[f"dump [{i}]"] = partial(schema.dump, each, many=False)
             calls[f"dump {every}"] = partial(schema.dump, records, many=True)
             calls[f"dumps {every}"] = partial(schema.dumps, records, many=True)
-        return {"count": len(records), "about": about}
+        return {"about": about}
 
     def answer(self, name: str) -> dict[str, Any]:
         """Make one of the calls."""
@@ -185,30 +185,23 @@ def _short(text: str) -> str:
 
 
 def _given(file: str | None, source: str | None, count: int) -> tuple[list[Any], str]:
-    """Return the records of a file or the objects that the user's code gives, and what it is."""
-    if file is not None:
+    """Return the records of a file or the objects that the user's code gives, and what it is.
+
+    ``source`` names a collection, one object, or a function that returns one of these. It is
+    called with the number of objects if it takes an argument.
+    """
+    if file:
         records = read_records(Path(file))
         return records, f"{len(records):,} records of {Path(file).name}"
-    assert source is not None
-    objects = objects_of(source, count)
-    return objects, f"{len(objects):,} {kinds_of(objects)} of {source}"
-
-
-def objects_of(name: str, count: int) -> list[Any]:
-    """The objects that ``package.module:name`` names: a collection of them, or a function that
-    returns one. It is called with the number of objects if it takes an argument.
-
-    :raises CommandError: there are none.
-    """
-    found = target.resolve(name)
+    found = target.resolve(source or "")
     if callable(found):
         found = found(count) if inspect.signature(found).parameters else found()
     if isinstance(found, (str, bytes, Mapping)) or not isinstance(found, Iterable):
         found = [found]
     objects = list(found)
     if not objects:
-        raise CommandError(f"{name} gives no objects")
-    return objects
+        raise CommandError(f"{source} gives no objects")
+    return objects, f"{len(objects):,} {kinds_of(objects)} of {source}"
 
 
 def kinds_of(objects: Iterable[Any]) -> str:
