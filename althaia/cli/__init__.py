@@ -14,18 +14,32 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
+
+from althaia.switch.redirect import REFUSALS
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from argparse import ArgumentParser
     from collections.abc import Sequence
-    from typing import TextIO
+    from types import ModuleType
 
 Answer = tuple[int, object, str]
 """The exit code, the data for ``--json``, and the text."""
 
 COMMANDS = ("bench", "check", "compare", "convert", "doctor", "explain", "info", "profile")
 """The commands that are parsed by argparse."""
+
+_USAGE = """\
+python -m althaia [run] SCRIPT [ARGUMENT ...]
+       python -m althaia [run] -m MODULE [ARGUMENT ...]
+       python -m althaia [run] -c CODE [ARGUMENT ...]
+       python -m althaia COMMAND [OPTION ...]"""
+_ABOUT = """\
+Runs a program as Python itself would, with marshmallow redirected, in its child processes too. Or
+one of the commands. 'python -m althaia COMMAND --help' says more.
+"""
 
 
 class CommandError(Exception):
@@ -70,18 +84,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from signal import SIGINT, Signals
 
         number = next((each for each in error.args if isinstance(each, Signals)), SIGINT)
-        _complain(f"{prog}: ended by {number.name}")
+        print(f"{prog}: ended by {number.name}", file=sys.stderr)
         return 128 + int(number)
-    except CommandError as error:
-        _complain(f"{prog}: {error}")
+    except (CommandError, *REFUSALS) as error:
+        print(f"{prog}: {error}", file=sys.stderr)
         return 2
     except OSError as error:
         # Other files that cannot be written are the business of the commands.
         if error.filename is not None:
             raise
-        _to_nowhere(sys.stdout)
+        # The interpreter flushes the buffer at its exit, to a device that takes everything.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
-            _complain(f"{prog}: standard output cannot be written: {error.strerror}")
+            print(f"{prog}: standard output cannot be written: {error.strerror}", file=sys.stderr)
         return 2
     return code
 
@@ -93,10 +108,7 @@ def _executed(command: str, words: list[str]) -> int:
     """
     from json import dumps
 
-    from althaia.cli.parser import parser
-    from althaia.switch.redirect import REFUSALS
-
-    known = parser(command)
+    known = _parser(command)
     if not (command or words):
         known.print_help(sys.stderr)
         return 2
@@ -104,10 +116,7 @@ def _executed(command: str, words: list[str]) -> int:
         options = known.parse_args(words)
     except SystemExit as ended:  # --help, or what is wrong with the words, which was printed.
         return int(ended.code or 0)
-    try:
-        answer = options.execute(options)
-    except REFUSALS as error:
-        raise CommandError(str(error)) from error
+    answer = options.execute(options)
     if isinstance(answer, int):
         return answer
     code, data, text = answer
@@ -115,19 +124,43 @@ def _executed(command: str, words: list[str]) -> int:
     return int(code)
 
 
-def _to_nowhere(stream: TextIO) -> None:
-    """Redirect a stream whose reader has closed the pipe to the null device.
-
-    Otherwise the interpreter would try to flush the buffer at its exit, and print an error.
-    """
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
+def module_of(command: str) -> ModuleType:
+    """Import and return the module of one of :data:`COMMANDS`."""
+    return import_module(f"{__name__}.{command}_command")
 
 
-def _complain(text: str) -> None:
-    """Print an error. If standard error cannot be written, only the exit code reports it."""
-    try:
-        print(text, file=sys.stderr, flush=True)
-    except OSError:
-        _to_nowhere(sys.stderr)
+def _parser(command: str) -> ArgumentParser:
+    """Return the parser of a command, or with "" the one that has help about all of them."""
+    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+    import althaia
+
+    prog = "python -m althaia"
+    if command:
+        module = module_of(command)
+        found = ArgumentParser(
+            f"{prog} {command}",
+            description=_wrapped(module.__doc__ or ""),
+            formatter_class=RawDescriptionHelpFormatter,
+        )
+        module.configure(found)
+        found.set_defaults(execute=module.execute)
+        return found
+    found = ArgumentParser(prog, _USAGE, _ABOUT)
+    found.add_argument("--version", action="version", version=f"althaia {althaia.__version__}")
+    under = found.add_subparsers(title="commands", prog=prog, metavar="COMMAND")
+    for each in COMMANDS:
+        under.add_parser(each, help=(module_of(each).__doc__ or "").partition("\n")[0])
+    return found
+
+
+def _wrapped(doc: str) -> str:
+    """Wrap the paragraphs of a docstring for the terminal. Examples, indented, stay as they are."""
+    from shutil import get_terminal_size
+    from textwrap import dedent, fill
+
+    width = get_terminal_size().columns - 2
+    return "\n\n".join(
+        each if each.startswith(" ") else fill(" ".join(each.split()), width)
+        for each in dedent(doc).strip().split("\n\n")
+    )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pkgutil
 import sys
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 
 import althaia
 from althaia.cli import CommandError, target
-from althaia.engine.explain import Explanation, some_of
+from althaia.engine.explain import some_of
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,6 @@ class Line:
     """Why nested schemas are not known: each reason once."""
     built: str = ""
     """Why each instance is built in full; empty if instances are lazy."""
-    classes: int = 1
-    """How many classes of this name there are, all alike."""
 
     @property
     def is_planned(self) -> bool:
@@ -47,8 +44,6 @@ class Line:
             text += f" (nested schema unknown: {'; '.join(self.unresolved)})"
         if self.built:
             text += f" (instances built in full: {self.built})"
-        if self.classes > 1:
-            text += f" ({self.classes} classes of this name)"
         return text
 
 
@@ -63,15 +58,14 @@ def lines_of(name: str | None) -> list[Line]:
         _import(name)
     import marshmallow
 
-    # An application may make the same class again and again.
-    alike = Counter(
+    # An application may make the same class again and again: those that are alike have one line.
+    lines = dict.fromkeys(
         line_of(cls)
         for cls in dict.fromkeys(_below(marshmallow.Schema))
         if f"{cls.__module__}.".startswith(f"{name or 'marshmallow'}.") is (name is not None)
     )
-    if name is not None and not alike:
+    if name is not None and not lines:
         raise CommandError(f"{name} has no schema classes")
-    lines = [replace(line, classes=count) for line, count in alike.items()]
     return sorted(lines, key=lambda line: (not line.error, -len(line.unplanned), line.schema))
 
 
@@ -79,14 +73,10 @@ def line_of(cls: type) -> Line:
     """Return what is planned of one schema class."""
     name = f"{cls.__module__}.{cls.__qualname__}"
     try:
-        return line_of_explained(name, althaia.explain(cls))
+        explained = althaia.explain(cls)
     except Exception as error:
         # The class takes arguments, or a nested schema cannot be resolved.
         return Line(name, 0, (), f"{type(error).__name__}: {error}")
-
-
-def line_of_explained(name: str, explained: Explanation) -> Line:
-    """Return the same from an explanation."""
     steps = list(explained.steps())
     left = dict.fromkeys(f"{s.direction} {s.path}" for s in steps if s.why or s.unresolved)
     unresolved = dict.fromkeys(step.unresolved for step in steps if step.unresolved)

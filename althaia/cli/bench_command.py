@@ -23,10 +23,9 @@ from typing import Any
 from althaia.cli import Answer, CommandError
 from althaia.cli.sides import Pair, Process, sentence
 from althaia.cli.terminal import bar
-from althaia.cli.worker import WHAT_FAILS
 
 ROUNDS = 9
-LINE = "{:<22}{:>26}{:>9}{:>8}{:>13}  {}"
+HEADING = "work                  marshmallow, µs per object  althaia   ratio  middle half  output"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,6 @@ class Row:
     work: str
     objects: int
     identical: bool = True
-    invalid: str = ""
     difference: str = ""
     """The first path that differs, with both values."""
     deterministic: bool = True
@@ -116,59 +114,51 @@ def measured(
         rows: list[Row] = []
         for number, name in enumerate(pair.calls):
             watch(number / len(pair.calls), name)
-            objects = given["count"] if name.endswith("objects") else 1
+            objects = given["sizes"].get(name, 0)
             if name in found:
                 steady = name in different
                 said = sentence(found[name], steady=steady)
-                rows.append(Row(name, objects, False, "", said, steady))
-            elif name != WHAT_FAILS:
+                rows.append(Row(name, objects, False, said, steady))
+            elif objects:
                 rows.append(_timed(rounds, sides, name, objects))
-        left = pair.planned.ask("explained")["left"]
+        explained = pair.planned.ask("explained")
     return {
         "schema": schema,
         "data": given["about"],
         "failing": given["failing"],
-        "failure": given["why"],
-        "not_measured": given["no_dump"],
+        "failure": "".join(given["why"]),
         "made_up": not (file or source),
         "rows": rows,
-        "unplanned": [why for way, why in left if any(c.startswith(way) for c in pair.calls)],
+        "unplanned": explained["left"] or [why for why in [explained["no_plans"]] if why],
     }
 
 
 def _timed(rounds: int, sides: Sequence[Process], name: str, objects: int) -> Row:
     """Return the row with the times of both libraries."""
-    prepared = [side.ask("prepare", name=name) for side in sides]
+    loops = [side.ask("prepare", name=name) for side in sides]
     times: list[list[float]] = [[], []]
     for turn in range(rounds):
         # Take turns at running first: the processor slows down when it gets hot.
         for i in (0, 1) if turn % 2 == 0 else (1, 0):
-            loops = prepared[i]["loops"]
-            seconds = sides[i].ask("time", name=name, loops=loops)
-            times[i].append(seconds / loops / objects * 1e6)
+            seconds = sides[i].ask("time", name=name, loops=loops[i])
+            times[i].append(seconds / loops[i] / objects * 1e6)
     ratios = sorted(one / other for one, other in zip(*times, strict=True))
     quarter = len(ratios) // 4
     theirs, ours, ratio = map(statistics.median, (*times, ratios))
     figures = (theirs, ours, ratio, ratios[quarter], ratios[-1 - quarter])
-    return Row(name, objects, True, prepared[1]["invalid"], "", True, *figures)
+    return Row(name, objects, True, "", True, *figures)
 
 
 def _lines(report: dict[str, Any]) -> Iterator[str]:
     rows: list[Row] = report["rows"]
     yield f"{report['schema']}, data: {report['data']}\n"
-    heading = ["work", "marshmallow, µs per object", "althaia", "ratio", "middle half", "output"]
-    yield from (LINE.format(*cells).rstrip() for cells in (heading, *map(_cells, rows)))
+    yield HEADING
+    yield from map(_line, rows)
     yield "\nOne schema instance, its calls alone: no database, framework or JSON around them."
-    if report["not_measured"]:
-        yield f"dump: {report['not_measured']}"
-    invalid = [row for row in rows if row.invalid]
-    for row in invalid:
-        yield f"{row.work}: the data does not load, so that errors were measured: {row.invalid}"
-    if invalid and report["made_up"]:
-        yield "Name records that load with --data FILE, or objects with --source MODULE:NAME."
     if report["failing"]:
-        why = report["failure"]
-        yield f"{report['failing']:,} left out, because alone they fail already: {why}"
+        yield f"{report['failing']:,} left out, because alone they fail: {report['failure']}"
+        if report["made_up"]:
+            yield "Name records that load with --data FILE, or objects with --source MODULE:NAME."
     yield from (f"{row.work}: {row.difference}" for row in rows if row.difference)
     if any(map(_is_wrong, rows)):
         yield "The outputs differ: please report the schema and the data."
@@ -179,14 +169,8 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
         yield "Everything is planned."
 
 
-def _cells(row: Row) -> list[str]:
+def _line(row: Row) -> str:
     if row.ratio is None:
-        return [row.work, "", "", "", "", "DIFFERENT" if _is_wrong(row) else "not deterministic"]
-    return [
-        row.work,
-        f"{row.marshmallow:.2f}",
-        f"{row.althaia:.2f}",
-        f"{row.ratio:.1f}×",
-        f"{row.low:.1f}–{row.high:.1f}",
-        "identical errors" if row.invalid else "identical",
-    ]
+        return f"{row.work:<78}  {'DIFFERENT' if _is_wrong(row) else 'not deterministic'}"
+    figures = f"{row.marshmallow:>26.2f}{row.althaia:>9.2f}{row.ratio:>7.1f}×"
+    return f"{row.work:<22}{figures}{f'{row.low:.1f}–{row.high:.1f}':>13}  identical"

@@ -42,9 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(
-    command: str, options: argparse.Namespace, files: list[str], job: Callable[..., Summary]
+    options: argparse.Namespace, files: list[str], job: Callable[..., Summary], *paths: object
 ) -> Answer:
-    """Redirect marshmallow, resolve the schema and call ``job(schema, **parameters)``.
+    """Redirect marshmallow, resolve the schema and call ``job(schema, *paths, **parameters)``.
 
     The exit code is 0 if every record is valid, 1 if not, 2 if some are lost.
 
@@ -53,7 +53,7 @@ def run(
     # The terminal's encoding may lack characters that records contain.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    redirect.switch_on(f"python -m althaia {command}")
+    redirect.switch_on("python -m althaia")
     # Modules of the current folder can be imported, as under 'python -m'.
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
@@ -71,6 +71,7 @@ def run(
         try:
             summary = job(
                 asked(options.schema, lambda: resolve(options.schema)),
+                *paths,
                 form=options.format,
                 workers=options.workers,
                 dask=options.dask,

@@ -23,9 +23,4 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> Answer:
-    return bulkwork.run(
-        "check",
-        options,
-        options.file,
-        lambda schema, **parameters: bulk.check(schema, options.file, **parameters),
-    )
+    return bulkwork.run(options, options.file, bulk.check, options.file)

@@ -34,7 +34,7 @@ COUNT = 1_000
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("schema", nargs="?", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order")
-    given = parser.add_mutually_exclusive_group(required=True)
+    given = parser.add_mutually_exclusive_group()
     given.add_argument(
         "--objects",
         metavar="MODULE:FACTORY",
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     given.add_argument(
         "--data", type=abspath, metavar="FILE", help="records, .json, .jsonl or .ndjson"
     )
-    given.add_argument("--report", metavar="FILE", help="sum up what workers have found")
+    add("--report", metavar="FILE", help="sum up what workers have found")
     add("--load", action="store_true", help="load the records of --data, instead of dumping them")
     add("--count", type=int, default=COUNT, help=f"how many to ask --objects for, {COUNT:,}")
     add("--json", action="store_true", help="print JSON")
@@ -54,8 +54,8 @@ def execute(options: argparse.Namespace) -> Answer:
         return _summed_up(options.report)
     if options.schema is None:
         raise CommandError("name a schema, as MODULE:SCHEMA")
-    if options.load and options.data is None:
-        raise CommandError("--load needs --data: what is loaded are records")
+    if options.data is None and (options.load or options.objects is None):
+        raise CommandError("one of --objects and --data is required, and --data for --load")
     report = compared(options)
     return int(bool(report["different"])), report, as_text(report)
 

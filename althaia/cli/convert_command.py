@@ -10,6 +10,7 @@ loaded. What is not valid is left out, told and counted as by 'check', with the 
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 from althaia import bulk
 from althaia.cli import Answer, bulkwork
@@ -26,16 +27,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> Answer:
-    return bulkwork.run(
-        "convert",
-        options,
-        [options.source],
-        lambda schema, **parameters: bulk.convert(
-            schema,
-            options.source,
-            options.target,
-            to_form=options.to_format,
-            dump=options.dump,
-            **parameters,
-        ),
-    )
+    job = partial(bulk.convert, to_form=options.to_format, dump=options.dump)
+    return bulkwork.run(options, [options.source], job, options.source, options.target)

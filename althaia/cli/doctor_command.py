@@ -61,7 +61,7 @@ def judged(name: str | None) -> Iterator[Verdict]:
         return
     if name is not None:
         target.asked(name, lambda: (target.resolve if ":" in name else target.imported)(name))
-    yield _redirect(name)
+    yield _redirect()
     if redirect.is_patched():
         # The engine is loaded with the first schema class.
         with redirect_stdout(stderr):
@@ -81,30 +81,25 @@ def judged(name: str | None) -> Iterator[Verdict]:
         yield _schemas()
 
 
-def _redirect(name: str | None) -> Verdict:
+def _redirect() -> Verdict:
     """Whether marshmallow is redirected, and if not, why."""
     if redirect.is_patched():
         return Verdict(OK, "redirect", f"on, by {redirect.how_patched()}")
     if config.settings().disable:
         return Verdict(WRONG, "redirect", "off, because ALTHAIA_DISABLE is set")
-    why = "ALTHAIA_PATCH is not set. If the application calls althaia.patch(), name it"
-    if late.is_asked() or name is not None:
-        why = _why_off()
-    return Verdict(WRONG, "redirect", f"off: {why}")
-
-
-def _why_off() -> str:
+    asked = late.is_asked()
     try:
-        redirect.switch_on("ALTHAIA_PATCH" if late.is_asked() else "althaia.patch()")
+        redirect.switch_on("ALTHAIA_PATCH" if asked else "althaia.patch()")
     except redirect.REFUSALS as error:
-        return str(error)
+        return Verdict(WRONG, "redirect", f"off: {error}")
     here = "call althaia.patch() in the first lines of the program"
-    if late.is_asked():
-        return (
+    why = f"ALTHAIA_PATCH is not set: set it to 1, or {here} and name the application here"
+    if asked:
+        why = (
             "althaia's start-up file did not run, because althaia is not in a site-packages folder "
             f"of this interpreter: {here}"
         )
-    return f"set ALTHAIA_PATCH=1, or {here}"
+    return Verdict(WRONG, "redirect", f"off: {why}")
 
 
 def _release(info: Info) -> Verdict:

@@ -12,16 +12,12 @@ With --fail-on unplanned the exit code is 1 where there are any: for continuous 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from dataclasses import asdict
-from typing import TypeVar
 
 import althaia
-from althaia.cli import Answer, CommandError, application, target
+from althaia.cli import Answer, application, target
 from althaia.engine.explain import lines_of_readers
 from althaia.switch.release import why_no_plans
-
-_T = TypeVar("_T")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,45 +39,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> Answer:
-    return _schema(options) if ":" in options.schema else _application(options)
+    def explained() -> Answer:
+        althaia.patch()
+        return _schema(options) if ":" in options.schema else _application(options)
+
+    return target.asked("the module", explained)
 
 
 def _schema(options: argparse.Namespace) -> Answer:
-    explanation = _asked(lambda: althaia.explain(target.resolve(options.schema)))
-    line = application.line_of_explained(options.schema, explanation)
+    explanation = althaia.explain(target.schema(options.schema))
+    left = explanation.no_plans or any(s.why or s.unresolved for s in explanation.steps())
     text = explanation.as_text(verbose=options.verbose, depth=options.depth)
-    return int(bool(options.fail_on) and not line.is_planned), explanation.as_dict(), text
+    return int(bool(options.fail_on and left)), explanation.as_dict(), text
 
 
 def _application(options: argparse.Namespace) -> Answer:
-    lines = _asked(lambda: application.lines_of(options.schema))
+    lines = application.lines_of(options.schema)
     unplanned = sum(not line.is_planned for line in lines)
-    text = [f"{options.schema}: {len(lines)} {'schema' if len(lines) == 1 else 'schemas'}, "]
+    head = f"{options.schema}: {len(lines)} {'schema' if len(lines) == 1 else 'schemas'}, "
     if why := why_no_plans():
-        text[0] += f"and no plans run: {why}"
+        text = [f"{head}and no plans run: {why}"]
     else:
-        text[0] += f"{unplanned} with steps outside a plan"
         from althaia.engine.objects import libraries
 
-        text += [*(line.as_text() for line in lines), *lines_of_readers(libraries.status())]
-    return (
-        int(bool(options.fail_on and unplanned)),
-        [asdict(line) for line in lines],
-        "\n".join(text),
-    )
-
-
-def _asked(ask: Callable[[], _T]) -> _T:
-    """Patch, import the user's modules and return the explanation.
-
-    :raises CommandError: there is nothing to explain
-    """
-
-    def patched() -> _T:
-        althaia.patch()
-        try:
-            return ask()
-        except TypeError as error:  # It is no schema.
-            raise CommandError(str(error)) from error
-
-    return target.asked("the module", patched)
+        text = [f"{head}{unplanned} with steps outside a plan", *(line.as_text() for line in lines)]
+        text += lines_of_readers(libraries.status())
+    data = [asdict(line) for line in lines]
+    return int(bool(options.fail_on and unplanned)), data, "\n".join(text)

@@ -118,10 +118,8 @@ def sentence(difference: Difference, *, steady: bool = True) -> str:
 
     :param steady: whether marshmallow gives its answer again
     """
+    where = difference.path or "the result itself"
     one, other = difference.planned, difference.upstream
-    what = (
-        f"{one} by althaia, {other} by marshmallow"
-        if steady
-        else f"not deterministic, marshmallow gave {one} and then {other}"
-    )
-    return f"{difference.path or 'the result itself'}: {what}"
+    if steady:
+        return f"{where}: {one} by althaia, {other} by marshmallow"
+    return f"{where}: not deterministic, marshmallow gave {one} and then {other}"

@@ -24,8 +24,6 @@ from althaia.trust import seam_layers
 from althaia.trust.differences import written
 
 ROUND_SECONDS = 0.1
-WHAT_FAILS = "what fails"
-"""The name of the call that says which objects or records fail alone."""
 _WHOSE = "the schema's module or the schema itself"
 
 
@@ -43,10 +41,7 @@ class Side:
             if use == "compare":
                 seam_layers.plan_at_once()
         self.schema = target.schema(schema)
-        import marshmallow
-
-        self.invalid = marshmallow.ValidationError
-        self.failing: dict[int, str] = {}
+        self.failing: dict[str, dict[int, str]] = {"dump": {}, "load": {}}
         self.calls: dict[str, Callable[[], Any]] = {}
         self.given = {**getattr(self, use)(**data), "calls": list(self.calls)}
 
@@ -58,67 +53,51 @@ class Side:
         From a file come the records, and the objects are what loading them gives; from the
         user's code come the objects, and the records are what dumping them gives.
         """
-        schema, no_dump = self.schema, ""
+        schema = self.schema
         if file:
             records, about = _given(file, source, count)
-            # A pre_load hook may change its input.
-            objects = self._each(records, lambda each: schema.load(copy.deepcopy(each), many=False))
-            if objects:
-                about += f", loaded to {kinds_of(objects)}"
-            else:
-                # Every record fails. Measure how it fails, and leave none out.
-                why = self.failing.pop(0)
-                no_dump = f"the records do not load, so there are no objects to dump: {why}"
-                self.failing.clear()
-                if directions == ["dump"]:
-                    raise CommandError(no_dump)
-                directions = ["load"]
+            objects = self._passing("load", records)
+            about += f", loaded to {kinds_of(objects)}" if objects else ""
+            other, given = "dump", objects
         else:
             if source:
                 objects, about = _given(file, source, count)
             else:
                 objects = sampledata.sources(schema, count)
-                about = f"{count:,} plain objects made up from the schema's fields"
-            dumped = self._each(objects, lambda each: schema.dump(each, many=False))
-            if not dumped:
-                made_up = "" if source else " (types.SimpleNamespace)"
-                raise CommandError(
-                    f"{about}{made_up} cannot be dumped: {self.failing[0]}; name objects of your "
-                    "own with --source MODULE:NAME, or records with --data FILE"
-                )
-            records = sampledata.records(schema, dumped)
-        for name in directions:
-            call, given = (schema.dump, objects) if name == "dump" else (self._load, records)
-            self.calls[f"{name} 1 object"] = partial(call, given[0], many=False)
-            if len(given) > 1:
-                self.calls[f"{name} {len(given):,} objects"] = partial(call, given, many=True)
-        self.calls[WHAT_FAILS] = lambda: self.failing
-        return {
-            "count": len(records),
-            "about": about,
-            "no_dump": no_dump,
-            "failing": len(self.failing),
-            "why": next(iter(self.failing.values()), ""),
-        }
+                about = f"{count:,} plain objects (types.SimpleNamespace) made up from the fields"
+            records = sampledata.records(schema, self._passing("dump", objects))
+            other, given = "load", records
+        if other in directions:
+            self._passing(other, given)
+        sizes = {}
+        for way in directions:
+            given = objects if way == "dump" else records
+            for size in sorted({1, len(given)}) if given else ():
+                name = f"{way} {size:,} object{'s' if size > 1 else ''}"
+                each = given if size > 1 else given[0]
+                self.calls[name] = partial(getattr(schema, way), each, many=size > 1)
+                sizes[name] = size
+        self.calls["what fails"] = lambda: self.failing
+        failing = [why for way in self.failing.values() for why in way.values()]
+        if not sizes:
+            raise CommandError(
+                f"{about} cannot be measured: {failing[0]}; name objects of your own with "
+                "--source MODULE:NAME, or records with --data FILE"
+            )
+        return {"sizes": sizes, "about": about, "failing": len(failing), "why": failing[:1]}
 
-    def _each(self, given: list[Any], call: Callable[[Any], Any]) -> list[Any]:
-        """Return the results of a call with each alone. Leave what fails out of the given ones,
-        unless all of them fail."""
+    def _passing(self, way: str, given: list[Any]) -> list[Any]:
+        """Dump or load each alone, and return the results. Leave what fails out of ``given``."""
+        call = getattr(self.schema, way)
         results = {}
         for place, one in enumerate(given):
             try:
-                results[place] = call(one)
+                # A pre_load hook may change its input.
+                results[place] = call(copy.deepcopy(one) if way == "load" else one, many=False)
             except Exception as error:
-                self.failing[place] = _short(f"{type(error).__name__}: {error}")
-        if results:
-            given[:] = [given[place] for place in results]
+                self.failing[way][place] = _short(f"{way}: {type(error).__name__}: {error}")
+        given[:] = [given[place] for place in results]
         return list(results.values())
-
-    def _load(self, record: Any, many: bool) -> Any:
-        try:
-            return self.schema.load(record, many=many)
-        except self.invalid as error:
-            return error
 
     def compare(
         self, load: bool, file: str | None, source: str | None, count: int
@@ -128,12 +107,16 @@ class Side:
         records, about = _given(file, source, count)
         every = f"all {len(records):,}"
         if load:
-            # A pre_load hook may change a record: each call gets its own copy.
+
+            def loaded(text: str, many: bool) -> Any:
+                # A pre_load hook may change a record: each call gets its own copy.
+                return schema.load(json.loads(text), many=many)
+
             texts = [json.dumps(each) for each in records]
             for i, text in enumerate(texts):
-                calls[f"load [{i}]"] = partial(_loaded, schema, text, False)
+                calls[f"load [{i}]"] = partial(loaded, text, False)
                 calls[f"loads [{i}]"] = partial(schema.loads, text, many=False)
-            calls[f"load {every}"] = partial(_loaded, schema, f"[{','.join(texts)}]", True)
+            calls[f"load {every}"] = partial(loaded, f"[{','.join(texts)}]", True)
         else:
             for i, each in enumerate(records):
                 calls[f"dump [{i}]"] = partial(schema.dump, each, many=False)
@@ -149,35 +132,24 @@ class Side:
             said = getattr(error, "messages", None) or ", ".join(map(str, error.args))
             return {"answer": written(error), "raised": _short(f"{type(error).__name__}: {said}")}
 
-    def prepare(self, name: str) -> dict[str, Any]:
-        """Run the call that will be timed, and say how often it runs in a round."""
-        given = self.calls[name]()
-        invalid = _short(str(given.messages)) if isinstance(given, self.invalid) else ""
+    def prepare(self, name: str) -> int:
+        """Return how often a call that will be timed runs in a round."""
         loops, spent = 1, self.time(name, 1)
         while spent < ROUND_SECONDS / 4:
             loops *= 2
             spent = self.time(name, loops)
-        return {"loops": max(1, round(loops * ROUND_SECONDS / spent)), "invalid": invalid}
+        return max(1, round(loops * ROUND_SECONDS / spent))
 
     def time(self, name: str, loops: int) -> float:
         """Return the seconds of so many calls, with the garbage collector as it is."""
         return timeit(self.calls[name], "import gc; gc.collect(); gc.enable()", thread_time, loops)
 
     def explained(self) -> dict[str, Any]:
-        """Say how much of the schema is planned, and by direction what is not, and why."""
-        explanation = althaia.explain(self.schema)
-        left = [
-            (step.direction, f"{step.direction} {step.path}: {why}")
-            for step in explanation.steps()
-            if (why := step.unresolved or step.why)
-        ]
-        if explanation.no_plans:
-            left = [("", explanation.no_plans)]
-        return {"no_plans": explanation.no_plans, "summary": explanation.summary(), "left": left}
-
-
-def _loaded(schema: Any, text: str, many: bool) -> Any:
-    return schema.load(json.loads(text), many=many)
+        """Say how much of the schema is planned, and what is not, and why."""
+        found = althaia.explain(self.schema)
+        whys = ((step, step.unresolved or step.why) for step in found.steps())
+        left = [f"{step.direction} {step.path}: {why}" for step, why in whys if why]
+        return {"no_plans": found.no_plans, "summary": found.summary(), "left": left}
 
 
 def _short(text: str) -> str:

@@ -173,8 +173,8 @@ def test_not_deterministic(compare):
         (["shop:Order", "--objects", "shop:none"], "gives no objects"),
         (["shop:Order", "--data", "missing.json"], "No such file"),
         (["shop:orders", "--objects", "shop:orders"], "no marshmallow schema"),
-        (["shop:Order", "--objects", "shop:orders", "--load"], "--load needs --data"),
-        (["shop:Order"], "one of the arguments --objects --data --report is required"),
+        (["shop:Order", "--objects", "shop:orders", "--load"], "and --data for --load"),
+        (["shop:Order"], "one of --objects and --data is required"),
     ],
 )
 def test_what_cannot_run(compare, words, said):

@@ -70,7 +70,7 @@ def test_all_is_well(doctor):
         ([], {}, "ALTHAIA_PATCH is not set"),
         (["app"], {"ALTHAIA_DISABLE": "1"}, "ALTHAIA_DISABLE is set"),
         (["schemas"], {}, "These modules hold references"),
-        (["json"], {}, "set ALTHAIA_PATCH=1, or call althaia.patch()"),
+        (["json"], {}, "set it to 1, or call althaia.patch()"),
     ],
 )
 def test_why_it_is_off(doctor, words, env, said):
