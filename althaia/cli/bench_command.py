@@ -59,19 +59,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--load", action="store_true", help="measure loading only")
     add(
         "--objects",
-        type=_positive,
+        type=int,
         default=1_000,
         help="how many to make up, or to ask --source for",
     )
-    add("--rounds", type=_positive, default=ROUNDS, help=f"by default {ROUNDS}")
+    add("--rounds", type=int, default=ROUNDS, help=f"by default {ROUNDS}")
     add("--json", action="store_true", help="print JSON")
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
-    return number
 
 
 def execute(options: argparse.Namespace) -> Answer:
@@ -79,6 +72,8 @@ def execute(options: argparse.Namespace) -> Answer:
     directions = [d for d in ("dump", "load") if both or getattr(options, d)]
     if options.data and options.source:
         raise CommandError("give --data or --source, not both")
+    if min(options.rounds, options.objects) < 1:
+        raise CommandError("--rounds and --objects are at least 1")
     report = measured(
         options.schema, directions, options.rounds, options.objects, options.data, options.source
     )

@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import althaia
 from althaia import seam
-from althaia.cli import Answer, application, target
+from althaia.cli import Answer, target
+from althaia.cli.explain_command import lines_of
 from althaia.engine.explain import some_of
 from althaia.switch import config, late, redirect, release
 from althaia.switch.status import Info, suggested
@@ -142,7 +143,7 @@ def _build(info: Info) -> Verdict:
 
 def _schemas() -> Verdict:
     """Which schemas of what was imported have steps outside a plan."""
-    lines = application.lines_of(None)
+    lines = lines_of(None)
     left = [line for line in lines if not line.is_planned]
     classes = "schema class" if len(lines) == 1 else "schema classes"
     text = f"{len(lines)} {classes}, {len(left)} with steps outside a plan"

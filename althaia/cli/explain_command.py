@@ -12,11 +12,15 @@ With --fail-on unplanned the exit code is 1 where there are any: for continuous 
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+import pkgutil
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib import import_module
 
 import althaia
-from althaia.cli import Answer, application, target
-from althaia.engine.explain import lines_of_readers
+from althaia.cli import Answer, CommandError, target
+from althaia.engine.explain import lines_of_readers, some_of
 from althaia.switch.release import why_no_plans
 
 
@@ -54,7 +58,7 @@ def _schema(options: argparse.Namespace) -> Answer:
 
 
 def _application(options: argparse.Namespace) -> Answer:
-    lines = application.lines_of(options.schema)
+    lines = lines_of(options.schema)
     unplanned = sum(not line.is_planned for line in lines)
     head = f"{options.schema}: {len(lines)} {'schema' if len(lines) == 1 else 'schemas'}, "
     if why := why_no_plans():
@@ -66,3 +70,91 @@ def _application(options: argparse.Namespace) -> Answer:
         text += lines_of_readers(libraries.status())
     data = [asdict(line) for line in lines]
     return int(bool(options.fail_on and unplanned)), data, "\n".join(text)
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is planned of one schema class, nested schemas included."""
+
+    schema: str
+    fields: int
+    """Steps of both directions."""
+    unplanned: tuple[str, ...]
+    """Steps that marshmallow's own code runs, which are not faster: ``load lines.price``."""
+    error: str = ""
+    """Why the schema could not be explained; empty if it could."""
+    unresolved: tuple[str, ...] = ()
+    """Why nested schemas are not known: each reason once."""
+    built: str = ""
+    """Why each instance is built in full; empty if instances are lazy."""
+
+    @property
+    def is_planned(self) -> bool:
+        return not self.unplanned and not self.error
+
+    def as_text(self) -> str:
+        """Return the same for reading."""
+        if self.error:
+            return f"       ?  {self.schema}: {self.error}"
+        text = f"{len(self.unplanned):>4}/{self.fields:<4}{self.schema}"
+        if self.unplanned:
+            text += f": {some_of(self.unplanned)}"
+        if self.unresolved:
+            text += f" (nested schema unknown: {'; '.join(self.unresolved)})"
+        if self.built:
+            text += f" (instances built in full: {self.built})"
+        return text
+
+
+def lines_of(name: str | None) -> list[Line]:
+    """Return the lines of all schema classes of a module or package, worst first.
+
+    :param name: of the module, which is imported; None: all classes that are there count, except
+        marshmallow's
+    :raises CommandError: there is no such module, or no schema class in it
+    """
+    if name is not None:
+        _import(name)
+    import marshmallow
+
+    # An application may make the same class again and again: those that are alike have one line.
+    lines = dict.fromkeys(
+        line_of(cls)
+        for cls in dict.fromkeys(_below(marshmallow.Schema))
+        if f"{cls.__module__}.".startswith(f"{name or 'marshmallow'}.") is (name is not None)
+    )
+    if name is not None and not lines:
+        raise CommandError(f"{name} has no schema classes")
+    return sorted(lines, key=lambda line: (not line.error, -len(line.unplanned), line.schema))
+
+
+def line_of(cls: type) -> Line:
+    """Return what is planned of one schema class."""
+    name = f"{cls.__module__}.{cls.__qualname__}"
+    try:
+        explained = althaia.explain(cls)
+    except Exception as error:
+        # The class takes arguments, or a nested schema cannot be resolved.
+        return Line(name, 0, (), f"{type(error).__name__}: {error}")
+    steps = list(explained.steps())
+    left = dict.fromkeys(f"{s.direction} {s.path}" for s in steps if s.why or s.unresolved)
+    unresolved = dict.fromkeys(step.unresolved for step in steps if step.unresolved)
+    return Line(
+        name, len(steps), tuple(left), explained.no_plans, tuple(unresolved), explained.built
+    )
+
+
+def _import(name: str) -> None:
+    """Import a module and, if it is a package, everything in it."""
+    found = target.imported(name)
+    for each in pkgutil.walk_packages(getattr(found, "__path__", ()), f"{name}."):
+        if not each.name.endswith(".__main__") and each.name not in sys.modules:
+            import_module(each.name)
+
+
+def _below(cls: type) -> Iterator[type]:
+    """Yield all subclasses of a class; one with two bases below it twice."""
+    subclasses: list[type] = type.__subclasses__(cls)
+    for each in subclasses:
+        yield each
+        yield from _below(each)

@@ -70,10 +70,6 @@ def _module(name: str) -> None:
 
 
 def _command(code: str) -> None:
-    if sys.version_info >= (3, 14):
-        from textwrap import dedent
-
-        code = dedent(code)
     exec(compile(code, "<string>", "exec", dont_inherit=True), _set_main(""))
 
 

@@ -132,10 +132,6 @@ def test_a_program_on_standard_input(run):
     assert same(run, "-", stdin="1/0\n").returncode == 1
 
 
-def test_a_command_given_with_indentation(run):
-    same(run, "-c", "    print(1)\n    print(2)")
-
-
 @pytest.mark.parametrize(
     "words",
     [

@@ -13,7 +13,7 @@ import pytest
 
 import althaia
 from althaia import marshmallow as ma
-from althaia.cli.estimate import Estimate
+from althaia.cli.profile_command import Estimate
 from tests.conformance.harness import engine
 from tests.redirect import processes
 
