@@ -75,11 +75,10 @@ def _file_name(title: str) -> str:
 def commands(_: str) -> str:
     """One section a command: what it does, how it is called, its arguments and options."""
     from althaia import cli
-    from althaia.cli.parser import module_of
 
     parts = []
     for name in cli.COMMANDS:
-        module = module_of(name)
+        module = cli.module_of(name)
         if configure := getattr(module, "configure", None):
             parser = argparse.ArgumentParser(prog=f"althaia {name}")
             configure(parser)
