@@ -61,11 +61,6 @@ def pytest_configure(config: pytest.Config) -> None:
         compare.session().on_every = _found.append
 
 
-def pytest_unconfigure() -> None:
-    """A program that calls ``pytest.main`` goes on with mocks as they were."""
-    doubles.forget()
-
-
 def pytest_report_header() -> str:
     """One line at the top of the run: which marshmallow is tested."""
     info = althaia.info()

@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 
 class LazyPattern:
-    """A class attribute that is a regular expression, compiled when it is first read.
-
-    The compiled pattern then replaces the descriptor.
-    """
+    """A class attribute that is a regular expression, compiled when it is first read."""
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
         # Import the function now, when upstream would call it: a test may replace it later.
@@ -39,15 +36,9 @@ class LazyPattern:
         self.flags = flags
         self.compiled: Any = None
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.owner = owner
-        self.name = name
-
     def __get__(self, instance: Any, owner: type) -> Any:
         if self.compiled is None:
             self.compiled = self._compile(self.pattern, self.flags)
-            if self.owner.__dict__.get(self.name) is self:
-                setattr(self.owner, self.name, self.compiled)
         return self.compiled
 
 

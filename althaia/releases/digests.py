@@ -6,7 +6,7 @@ The build and the shipped package both use this module, so it imports nothing of
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
 Digests = dict[str, str]
@@ -26,13 +26,10 @@ def digests(sources: Mapping[str, str]) -> Digests:
 
 def of_tree(name: str, tree: ast.Module) -> Digests:
     """Return the digests of one file, given by its name relative to the package."""
-    found: Digests = {}
-    module = module_name(name)
-    for qualname, nodes in _units(tree):
-        code = "\n".join(_shape(node) for node in nodes)
-        key = f"{module}.{qualname}" if qualname else module
-        found[key] = sha256(code.encode()).hexdigest()[:16]
-    return found
+    return {
+        key: sha256("\n".join(_shape(node) for node in nodes).encode()).hexdigest()[:16]
+        for key, nodes in _units(module_name(name), tree, [])
+    }
 
 
 def module_name(file: str) -> str:
@@ -44,25 +41,21 @@ def module_name(file: str) -> str:
     return file.removesuffix(".py").replace("/", ".")
 
 
-def _units(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
-    yield "", _other_statements(tree.body)
-    yield from _nested(tree.body, "")
+_DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def _nested(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, list[ast.AST]]]:
-    for node in body:
-        if isinstance(node, ast.ClassDef):
-            header = [*node.decorator_list, *node.bases, *node.keywords]
-            yield prefix + node.name, [*header, *_other_statements(node.body)]
-            yield from _nested(node.body, f"{prefix}{node.name}.")
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield prefix + node.name, [*node.decorator_list, node.args, *_code(node.body)]
-
-
-def _other_statements(body: list[ast.stmt]) -> list[ast.AST]:
-    """Return the statements of a class or module that define no function or class."""
-    definitions = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    return [node for node in _code(body) if not isinstance(node, definitions)]
+def _units(
+    name: str, node: ast.Module | ast.ClassDef, header: Sequence[ast.AST]
+) -> Iterator[tuple[str, Sequence[ast.AST]]]:
+    """Yield the statements of a module or class that define nothing, then the definitions in it."""
+    statements = [each for each in _code(node.body) if not isinstance(each, _DEFINITIONS)]
+    yield name, [*header, *statements]
+    for each in node.body:
+        if isinstance(each, ast.ClassDef):
+            bases = [*each.decorator_list, *each.bases, *each.keywords]
+            yield from _units(f"{name}.{each.name}", each, bases)
+        elif isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{name}.{each.name}", [*each.decorator_list, each.args, *_code(each.body)]
 
 
 def _code(body: list[ast.stmt]) -> list[ast.AST]:

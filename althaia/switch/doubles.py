@@ -13,23 +13,15 @@ from importlib import import_module
 from types import SimpleNamespace
 from unittest import mock
 
-with suppress(ImportError):  # A pure build has no compiled functions.
-    import_module("althaia.cpython.cython_shared")
+COMPILED: tuple[type, ...] = ()
+"""The type of compiled functions, which a pure build has not."""
 
-COMPILED: tuple[type, ...] = tuple(
-    vars(module)["cython_function_or_method"]
-    for name, module in sys.modules.copy().items()
-    if name.startswith("_cython_")
-)
-"""The type of compiled functions: Cython keeps it in a module of its own."""
+with suppress(ImportError):
+    COMPILED = (type(import_module("althaia.engine.plan").features),)
 
 
 def _is_function(value: object) -> bool:
     return inspect.isfunction(value) or isinstance(value, COMPILED)
-
-
-# The module ``inspect``, except that it accepts compiled functions.
-_INSPECT = SimpleNamespace(**{**vars(inspect), "isfunction": _is_function})
 
 
 def teach() -> None:
@@ -38,15 +30,5 @@ def teach() -> None:
     mock.FunctionTypes = tuple(dict.fromkeys((*types, *COMPILED)))  # type: ignore[attr-defined]
     plugin = sys.modules.get("pytest_mock.plugin")
     if plugin is not None and plugin.inspect is inspect:
-        plugin.inspect = _INSPECT  # type: ignore[attr-defined]
-
-
-def forget() -> None:
-    """Restore what :func:`teach` replaced."""
-    types: tuple[type, ...] = mock.FunctionTypes  # type: ignore[attr-defined]
-    mock.FunctionTypes = tuple(  # type: ignore[attr-defined]
-        kind for kind in types if kind not in COMPILED
-    )
-    plugin = sys.modules.get("pytest_mock.plugin")
-    if plugin is not None and plugin.inspect is _INSPECT:
-        plugin.inspect = inspect  # type: ignore[attr-defined]
+        known = {**vars(inspect), "isfunction": _is_function}
+        plugin.inspect = SimpleNamespace(**known)  # type: ignore[attr-defined]

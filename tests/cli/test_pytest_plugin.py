@@ -172,14 +172,3 @@ def test_the_tests_of_a_web_application_pass(
     done = run_pytest(*words, "-p", "pytest_mock", "-q", "test_application.py")
     assert done.returncode == 0, done.stdout
     assert "21 passed" in done.stdout
-
-
-def test_mocks_are_put_back(run_pytest: Pytest, project: Path, run: Pytest) -> None:
-    code = (
-        "import pytest, unittest.mock as mock\n"
-        "before = mock.FunctionTypes\n"
-        "assert pytest.main(['-q', '-p', 'althaia.pytest_plugin', 'test_shop.py']) == 0\n"
-        "assert mock.FunctionTypes == before\n"
-    )
-    done = run("-c", code, cwd=project, env={"PYTHONPATH": str(project), "PYTEST_ADDOPTS": ""})
-    assert done.returncode == 0, done.stdout + done.stderr
