@@ -158,14 +158,14 @@ def _keep(schema_namespace: Namespace) -> None:
                 pristine[value] = dict(vars(value))
 
 
+_SCHEMA: Final = "marshmallow.schema.Schema"
+
+
 def owner_of(schema: Any) -> type | None:
     """Return the ``Schema`` from which a schema's class is derived: that of our copy or, if the
     redirect is off, of the real marshmallow. Return None for anything else."""
-    if modules and isinstance(schema, defined["schema"]["Schema"]):
-        own: type = defined["schema"]["Schema"]
-        return own
     for base in type(schema).__mro__:
-        if base.__module__ == "marshmallow.schema" and base.__name__ == "Schema":
+        if f"{base.__module__}.{base.__name__}".removeprefix("althaia.") == _SCHEMA:
             return base
     return None
 

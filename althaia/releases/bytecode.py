@@ -47,7 +47,7 @@ def code_of(sources: Mapping[str, bytes], folder: str, version: str, *, engine: 
     code = hooked(sources, folder, version, engine=engine)
     if not sys.dont_write_bytecode:
         rest = marshal.dumps(code)
-        for place in _places(folder, make=True):
+        for place in _places(folder):
             # It replaces the file atomically, and says nothing where it cannot.
             SourceFileLoader("", place).set_data(place, head + source_hash(rest) + rest)
             if _read(place, head) is not None:
@@ -101,11 +101,8 @@ def _read(place: str, head: bytes) -> Hooked | None:
         return None
 
 
-def _places(folder: str, *, make: bool = False) -> Iterator[str]:
-    """Yield the paths where the code of a release may be stored, the best one first.
-
-    :param make: create the user's folder
-    """
+def _places(folder: str) -> Iterator[str]:
+    """Yield the paths where the code of a release may be stored, the best one first."""
     try:
         beside = cache_from_source(os.path.join(folder, "marshmallow.py"))
     except NotImplementedError:  # This Python keeps no bytecode.
@@ -114,18 +111,15 @@ def _places(folder: str, *, make: bool = False) -> Iterator[str]:
     yield beside
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser(os.path.join("~", ".cache"))
     home = os.path.join(base, "althaia")
-    if os.path.isabs(base) and _is_private(home, make):
+    if os.path.isabs(base) and _is_private(home):
         label = source_hash(folder.encode(errors="surrogatepass")).hex()
         yield os.path.join(home, f"{label}.{os.path.basename(beside)}")
 
 
-def _is_private(folder: str, make: bool) -> bool:
-    """Return whether no other user can write to a folder.
-
-    :param make: create it
-    """
+def _is_private(folder: str) -> bool:
+    """Return whether no other user can write to a folder, which is made if code may be cached."""
     try:
-        if make:
+        if not sys.dont_write_bytecode:
             os.makedirs(folder, 0o700, exist_ok=True)
         status = os.lstat(folder)
     except OSError:

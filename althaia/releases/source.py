@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Mapping
-from functools import cache
 from importlib.util import decode_source
 from typing import TYPE_CHECKING, Final
 
@@ -39,6 +38,7 @@ def hooked(sources: Mapping[str, bytes], folder: str, version: str, *, engine: b
     codes: dict[str, CodeType] = {}
     left_out: list[str] = []
     found: digests.Digests = {}
+    queue = [patching.parse(name, decode_source(data)) for name, data in patch_queue().items()]
     for name, source in sources.items():
         path = os.path.join(folder, *name.split("/"))
         try:
@@ -48,21 +48,23 @@ def hooked(sources: Mapping[str, bytes], folder: str, version: str, *, engine: b
             continue
         found |= digests.of_tree(name, tree)
         file = patching.PatchedFile(text, tree)
-        left_out += _patched(file, name, version, engine)
+        left_out += _patched(queue, file, name, version, engine)
         patched = ast.parse(file.text, path)
         _stand_where_upstream_does(patched, file, text.split("\n"))
         codes[name] = compile(_renamed(patched), path, "exec", dont_inherit=True)
-    table = meanings.Table.parse(_text(data_of("semantics.toml")))
+    table = meanings.Table.parse(decode_source(data_of("semantics.toml")))
     return codes, left_out, *table.meanings_of_all(found)
 
 
-def _patched(file: patching.PatchedFile, name: str, version: str, engine: bool) -> list[str]:
+def _patched(
+    queue: list[patching.Patch], file: patching.PatchedFile, name: str, version: str, engine: bool
+) -> list[str]:
     """Apply the patches of a file. Return the names of those that do not fit."""
     # Leave out the patches that only the C compiler needs.
     unused = ("compile", "collection" if engine else "engine")
     patches = [
         patch
-        for patch in queue()
+        for patch in queue
         if patch.file == name and patch.header["Reason"] not in unused and patch.applies_to(version)
     ]
     # A target may have two patches. If the version is unknown, both are tried, and one fits.
@@ -80,16 +82,6 @@ def _fits(file: patching.PatchedFile, patch: patching.Patch) -> bool:
     except patching.QueueError:
         return False
     return True
-
-
-@cache
-def queue() -> list[patching.Patch]:
-    """Return our patches in their order."""
-    return [patching.parse(name, _text(data)) for name, data in patch_queue().items()]
-
-
-def _text(data: bytes) -> str:
-    return data.decode().replace("\r\n", "\n")
 
 
 def _stand_where_upstream_does(

@@ -15,7 +15,7 @@ import os
 import sys
 from _thread import RLock  # threading would cost more than this whole module
 from importlib import import_module
-from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 
 from althaia import seam
 from althaia.switch import installed
@@ -61,11 +61,9 @@ def switch_on(
         raise ValueError(f"gc={gc!r}: expected 'pause' or 'run'")
     if settings().disable:
         return False
-    if not force and not _redirect.installed and installed.installed() is None:
-        made_from = installed.served()
-        # There may be one without metadata.
-        if made_from is not None and releases.real_spec(REAL, None) is None:
-            raise installed.ReleaseError(made_from)
+    # There may be one without metadata.
+    if not force and not _redirect.installed and not (installed.installed() or real_location()):
+        raise installed.ReleaseError(installed.served() or "")
     if compiled is not None:
         releases.wants_compiled = compiled
     _redirect.install(force=force, how=how)
@@ -307,9 +305,7 @@ def own_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
         found = release.spec if real_name == REAL else releases.real_spec(real_name, path)
         loader: Any = None if found is None else _AliasLoader(found.loader)
         return None if found is None else ModuleSpec(name, loader, origin=found.origin)
-    is_compiled = release.how == releases.COMPILED
-    find = PathFinder.find_spec if is_compiled else releases.installed_spec
-    spec = find(name, path)
+    spec = _served_spec(name, path)
     if spec is not None and spec.loader is not None:
         spec.loader = _OwnLoader(spec.loader)  # type: ignore[assignment]
     return spec
@@ -318,18 +314,19 @@ def own_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
 def _find(name: str) -> ModuleSpec | None:
     """Return the spec, under marshmallow's name, of the file that is served for it."""
     parent = sys.modules.get((_PREFIX + name).rpartition(".")[0])
-    if releases.serve().how == releases.INTERPRETED:
-        return releases.installed_spec(name, getattr(parent, "__path__", None))
-    return None if parent is None else PathFinder.find_spec(name, parent.__path__)
+    return None if parent is None else _served_spec(name, parent.__path__)
+
+
+def _served_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+    is_compiled = releases.serve().how == releases.COMPILED
+    find = PathFinder.find_spec if is_compiled else releases.installed_spec
+    return find(name, path)
 
 
 def _source_beside(path: str) -> str:
     """Return the path of the Python source beside an extension module; any other path unchanged."""
-    for suffix in EXTENSION_SUFFIXES:
-        if path.endswith(suffix):
-            source = path.removesuffix(suffix) + ".py"
-            return source if os.path.exists(source) else path
-    return path
+    source = os.path.join(os.path.dirname(path), os.path.basename(path).partition(".")[0] + ".py")
+    return source if os.path.exists(source) else path
 
 
 def _is_complete(module: ModuleType) -> bool:

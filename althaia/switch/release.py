@@ -90,6 +90,11 @@ class Release:
         if name == REAL:
             self.say()
 
+    def leave(self, why: str) -> None:
+        """Leave it as it is, because of what is said."""
+        self.how = UNTOUCHED
+        self.lose(why)
+
     def lose(self, what: str) -> None:
         """Record a reason why something cannot be planned, for :meth:`say` and ``info()``."""
         if what not in self.lost:
@@ -163,12 +168,11 @@ def find() -> Release:
     """Return the release that would be served with the present ``sys.path``."""
     made_from = installed.served()
     spec = real_spec(REAL, None)
-    if made_from == "" and spec is None:
-        release = Release("none", UNTOUCHED, None)
-        release.lose("no marshmallow is installed, and a pure build has no copy of it")
-        return release
     if made_from is None or spec is None:
-        return Release(made_from or "unknown", COMPILED, None)
+        release = Release(made_from or "unknown", COMPILED, None)
+        if made_from == "":
+            release.leave("no marshmallow is installed, and a pure build has no copy of it")
+        return release
     version = None
     if spec.origin:  # The metadata lie beside the package.
         version = installed.version_in(os.path.dirname(os.path.dirname(spec.origin)))
@@ -178,11 +182,9 @@ def find() -> Release:
         version or installed.installed() or "unknown", COMPILED if compiled else INTERPRETED, spec
     )
     if _belongs_to_another_interpreter(f"{OURS}.schema" if compiled else _DOOR):
-        release.how = UNTOUCHED
-        release.lose("compiled modules serve one interpreter of a process, and another has them")
+        release.leave("compiled modules serve one interpreter of a process, and another has them")
     elif not compiled and (reason := _why_untouched(release)):
-        release.how = UNTOUCHED
-        release.lose(f"{reason}, so it runs untouched")
+        release.leave(f"{reason}, so it runs untouched")
     return release
 
 
