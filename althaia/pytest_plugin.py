@@ -17,8 +17,6 @@ from _pytest import config
 
 import althaia
 from althaia.switch import doubles, redirect
-from althaia.switch.config import ConfigError
-from althaia.switch.installed import ReleaseError
 
 if TYPE_CHECKING:
     from althaia.trust.compare import Finding
@@ -34,8 +32,6 @@ def _activate() -> None:
     how = "-p althaia.pytest_plugin"
     try:
         redirect.switch_on(how)
-    except (ConfigError, ReleaseError) as error:
-        raise pytest.UsageError(str(error)) from None
     except redirect.LatePatchError as error:
         if error.holders:
             raise pytest.UsageError(
@@ -46,6 +42,8 @@ def _activate() -> None:
         # library yet, and pytest parses the filters again for each test, unless it remembers.
         redirect.switch_on(how, force=True)
         getattr(config.parse_warning_filter, "cache_clear", bool)()
+    except redirect.REFUSALS as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def pytest_configure(config: pytest.Config) -> None:

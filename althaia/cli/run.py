@@ -134,10 +134,11 @@ def _hide_own_frames(error: BaseException) -> None:
         visible = visible.tb_next
     hook = sys.excepthook
 
-    def shown(kind: type[BaseException], value: BaseException, _: TracebackType | None) -> None:
+    def shown(kind: type[BaseException], value: BaseException, tb: TracebackType | None) -> None:
         sys.excepthook = hook
-        sys.last_traceback = value.__traceback__ = visible
-        hook(kind, value, visible)
+        if value is error:
+            tb = sys.last_traceback = value.__traceback__ = visible
+        hook(kind, value, tb)
 
     sys.excepthook = shown
 
