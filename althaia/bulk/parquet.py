@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
 from operator import index
@@ -66,40 +65,34 @@ def parquet_items(partition: Partition) -> Iterator[Item]:
 
 
 def _rows_of(batch: Any) -> list[dict[str, Any] | Unreadable]:
-    with suppress(*NO_FORM):
-        return [_plain(row) for row in batch.to_pylist()]
-    return [_row_of(batch.slice(i, 1)) for i in range(batch.num_rows)]
+    """Return the rows of a batch. An unreadable value is found by its row, then by its
+    column."""
+    try:
+        found: list[dict[str, Any] | Unreadable] = json.loads(
+            json.dumps(batch.to_pylist(), default=_text_of)
+        )
+        return found
+    except NO_FORM as error:
+        if batch.num_rows > 1:
+            return [row for i in range(batch.num_rows) for row in _rows_of(batch.slice(i, 1))]
+        for name in batch.schema.names if batch.num_columns > 1 else ():
+            if isinstance((found := _rows_of(batch.select([name])))[0], Unreadable):
+                return found
+        # Name the type of the error, because the message of a KeyError is only the key.
+        reason = f"{batch.schema.names[0]}: {type(error).__name__}: {error}"
+        return [Unreadable(f"has a value that cannot be read: {reason}")]
 
 
-def _row_of(row: Any) -> dict[str, Any] | Unreadable:
-    found = {}
-    for name, column in zip(row.schema.names, row.columns, strict=True):
-        try:
-            found[name] = _plain(column[0].as_py())
-        except NO_FORM as error:
-            # Name the type of the error, because the message of a KeyError is only the key.
-            text = f"has a value that cannot be read: {name}: {type(error).__name__}: {error}"
-            return Unreadable(text)
-    return found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (str, bool, int, float, type(None))):
-        return value
+def _text_of(value: Any) -> Any:
+    """Return what stands in JSON for a value that JSON does not have."""
     if isinstance(value, (dt.datetime, dt.date, dt.time)):
         return value.isoformat()
     if isinstance(value, dt.timedelta):
         return value.total_seconds()
-    if isinstance(value, Decimal):
-        return str(value)
     if isinstance(value, bytes):
         # Old writers do not mark text. Bytes that are no UTF-8 are an error: base64, for example,
         # could not be told from text.
         return value.decode()
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
     return str(value)
 
 

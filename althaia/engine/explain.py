@@ -71,23 +71,6 @@ class Step(NamedTuple):
     """Why the schema that is nested here is not known; "" if it is."""
 
 
-_LEFT_OUT: dict[str, object] = {
-    **dict.fromkeys(("checks", "inner"), ()),
-    **dict.fromkeys(("nested", "text", "dump", "load", "readers")),
-    **dict.fromkeys(("unresolved", "no_plans"), ""),
-    "seen": False,
-}
-"""What plain data leaves out: names and the values that say nothing."""
-
-
-def _plain(found: list[tuple[str, Any]]) -> dict[str, Any]:
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in found
-        if name not in _LEFT_OUT or value != _LEFT_OUT[name]
-    }
-
-
 @dataclass(frozen=True)
 class FieldPath:
     """One field of a plan, or one inside another field.
@@ -250,7 +233,7 @@ class Explanation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain data, ready for JSON."""
-        return asdict(self, dict_factory=_plain)
+        return asdict(self)
 
     def steps(self, path: str = "") -> Iterator[Step]:
         """Yield the steps of both directions, nested schemas' included.

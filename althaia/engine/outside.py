@@ -50,6 +50,4 @@ def _listen(logger: Any) -> None:
 
     logger.setLevel(logging.INFO)
     if not logger.hasHandlers():
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
-        logger.addHandler(handler)
+        logging.basicConfig(format="%(name)s: %(message)s")

@@ -19,7 +19,6 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import partial
 from json import dumps, loads
-from math import log, log1p
 from os import getpid
 from pathlib import Path
 from random import Random
@@ -177,17 +176,6 @@ class Session:
         self.findings: dict[tuple[str, str, str], Finding] = {}
         # A generator of its own, so that the program's sequence of random numbers is unchanged.
         self.random = Random().random
-        # How many calls are not chosen before the next one that is.
-        self.left = self.gap() if rate else 0
-
-    def gap(self) -> int:
-        """Draw how many calls are not chosen before the next one that is.
-
-        With the geometric distribution each call has the same chance, as if one were drawn for it.
-        """
-        if self.rate == 1:
-            return 0
-        return int(log(1 - self.random()) / log1p(-self.rate))
 
     def layer(self, name: str, inner: seam_layers.Hook) -> seam_layers.Hook:
         """Stand around one of the seam's functions: it answers chosen calls by :meth:`take`, and
@@ -201,9 +189,9 @@ class Session:
             running = _running.get()
             if running == UPSTREAM:
                 return nothing(*args)
-            if running is None and name in _CHOSEN:
-                self.left -= 1
-                if self.left < 0 and (answer := self.take(name, args[0], args[1:])) is not _GO_ON:
+            if running is None and name in _CHOSEN and self.random() < self.rate:
+                answer = self.take(name, args[0], args[1:])
+                if answer is not _GO_ON:
                     return answer
             return inner(*args)
 
@@ -211,7 +199,6 @@ class Session:
 
     def take(self, name: str, schema: Any, args: tuple[Any, ...]) -> Any:
         """Answer a chosen call, or return ``_GO_ON``."""
-        self.left = self.gap()
         if not self.wants(schema):
             return _GO_ON
         # In a forked process the clock begins again.

@@ -23,8 +23,7 @@ from weakref import ref
 
 from althaia import seam
 from althaia.switch import redirect
-from althaia.switch.config import settings
-from althaia.switch.release import has_engine
+from althaia.switch.release import has_engine, why_no_plans
 from althaia.trust import profile_views, seam_layers
 
 DIRECTIONS: Final = {
@@ -234,14 +233,10 @@ def seconds_by_class() -> dict[tuple[str, str], float]:
 
 
 def _has_plans() -> bool:
-    if not has_engine():
-        return False
     if seam.modules:
         seam.load_engine()
-    elif "althaia.marshmallow" not in sys.modules:
-        # It will be loaded with the first schema class.
-        return settings().plans and redirect.is_patched()
-    return not seam.failure and not seam.no_engine and bool(seam.modules)
+    # Without modules it will be loaded with the first schema class.
+    return not why_no_plans() and bool(seam.modules or redirect.is_patched())
 
 
 def _outside(cls: Any, line: Line) -> Iterator[str]:

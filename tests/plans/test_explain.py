@@ -163,6 +163,10 @@ def test_as_dict_is_plain_data() -> None:
         "reads": None,
         "key": None,
         "why": "_serialize is overridden by tests.plans.test_explain.Slug",
+        "checks": [],
+        "inner": [],
+        "nested": None,
+        "unresolved": "",
     }
 
 

@@ -43,7 +43,7 @@ def test_switched_off() -> None:
         "__main__.User",
         f"  no plans run: {reason}",
         f"<Explanation of __main__.User: no plans run: {reason}>",
-        "['built', 'many', 'no_plans', 'schema']",
+        "['built', 'dump', 'load', 'many', 'no_plans', 'readers', 'schema', 'seen']",
         "{}",
     ]
 
@@ -52,7 +52,10 @@ def test_switched_on() -> None:
     shown = run(ALTHAIA_PLANS="1")
     if engine is None:
         assert shown[1].startswith("  no plans run: this is a pure build")
-        assert shown[-2:] == ["['built', 'many', 'no_plans', 'schema']", "{}"]
+        assert shown[-2:] == [
+            "['built', 'dump', 'load', 'many', 'no_plans', 'readers', 'schema', 'seen']",
+            "{}",
+        ]
     else:
         assert shown[1] == "  dump: 1 of 1 field planned"
         assert "__main__.User" in shown[-1]
