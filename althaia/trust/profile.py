@@ -19,7 +19,6 @@ from functools import cache, partial
 from time import perf_counter, process_time
 from types import CodeType, FrameType
 from typing import Any, Final
-from weakref import ref
 
 from althaia import seam
 from althaia.switch import redirect
@@ -36,10 +35,6 @@ DIRECTIONS: Final = {
 }
 """By the name of the seam's function or of marshmallow's method."""
 
-NO_PLAN_YET = (
-    "no plan yet: one is made at the sixteenth call, at about the twelfth where each makes an "
-    "instance, and not for an instance whose fields were looked at before its first call"
-)
 _NO_PLANS = "No plans run here: calls are timed as a whole, and nothing is known of your own code."
 
 
@@ -63,8 +58,6 @@ class Line:
     outside: float = 0.0
     code: dict[str, float] = field(default_factory=dict)
     """Seconds of the user's code, by function."""
-    why: tuple[str, ...] = ()
-    """What runs outside a plan, with the reasons."""
 
     def add(self, call: _Call, spent: float, objects: int) -> None:
         """Add a call that has taken so many seconds."""
@@ -116,16 +109,10 @@ class Profile:
 class _Lines(dict[tuple[str, str], Line]):
     """The lines of one measurement, by the class's qualified name, and by direction."""
 
-    def __init__(self) -> None:
-        self.classes: dict[str, Any] = {}
-
     def of(self, call: _Call) -> Line:
         cls = type(call.schema)
         key = (f"{cls.__module__}.{cls.__qualname__}", call.direction)
-        if key not in self:
-            self[key] = Line(*key)
-            self.classes[key[0]] = ref(cls)
-        return self[key]
+        return self.setdefault(key, Line(*key))
 
 
 _lock = threading.RLock()
@@ -176,8 +163,6 @@ def _with_plans(lines: _Lines) -> Iterator[None]:
             _profiles -= 1
             _watch_functions(_profiles > 0)
             _switch(lines, False)
-        for line in lines.values():
-            line.why = tuple(_outside(lines.classes[line.schema](), line))
 
 
 @contextmanager
@@ -237,22 +222,6 @@ def _has_plans() -> bool:
         seam.load_engine()
     # Without modules it will be loaded with the first schema class.
     return not why_no_plans() and bool(seam.modules or redirect.is_patched())
-
-
-def _outside(cls: Any, line: Line) -> Iterator[str]:
-    """What of a class runs outside a plan, and why."""
-    from althaia.engine import outside
-    from althaia.engine.planner import build
-
-    if cls is None:
-        return
-    try:
-        left = list(outside.parts(build(cls(), line.direction.rstrip("s"))))
-    except Exception as error:
-        left = [f"unknown: {cls.__name__}() raised {type(error).__name__}"]
-    yield from left
-    if line.outside_calls and not left:
-        yield NO_PLAN_YET
 
 
 # ---- Calls -----------------------------------------------------------------------------

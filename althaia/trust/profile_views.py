@@ -34,27 +34,18 @@ def _lines(profile: Profile) -> Iterator[str]:
         yield from ("", "Your own code")
     for spent, label in code:
         yield f"  {_time(spent):>8}  {_short(label, WIDTH - 12)}"
-    if outside := _outside(profile):
-        yield from ("", "Outside a plan")
-    for reason, names in outside.items():
-        yield from (*_wrapped(", ".join(names), "  "), *_wrapped(reason, "    "))
+    if outside := [line for line in profile.lines if line.outside_calls]:
+        yield from ("", "Outside a plan, as a class's first calls are; explain says why")
+    for line in outside:
+        calls = f"{_number(line.outside_calls)} of {_number(line.calls)} calls"
+        yield f"  {_time(line.outside):>8}  {_short(_name(line), WIDTH - 38)} ({calls})"
     if profile.note:
-        yield from ("", *_wrapped(profile.note, ""))
+        yield from ("", *wrap(profile.note, WIDTH))
 
 
 def _row(schema: str, direction: str, *cells: str) -> str:
     calls, objects, total, own, user = cells
     return f"{schema:<35}{direction:<6}{calls:>8}{objects:>9}{total:>8}{own:>8}{user:>6}"
-
-
-def _outside(profile: Profile) -> dict[str, list[str]]:
-    """Return by reason the schemas for which it holds."""
-    found: dict[str, list[str]] = {}
-    for line in profile.lines:
-        left = f" ({_number(line.outside_calls)} of {_number(line.calls)} calls)"
-        for reason in line.why:
-            found.setdefault(reason, []).append(_name(line) + left * bool(line.outside_calls))
-    return found
 
 
 def _own_code(profile: Profile) -> list[tuple[float, str]]:
@@ -69,10 +60,6 @@ def _own_code(profile: Profile) -> list[tuple[float, str]]:
 
 def _name(line: Line) -> str:
     return f"{line.schema}.{line.direction}"
-
-
-def _wrapped(words: str, indent: str) -> list[str]:
-    return wrap(words, WIDTH, initial_indent=indent, subsequent_indent=indent)
 
 
 def _short(name: str, width: int) -> str:
