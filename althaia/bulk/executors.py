@@ -12,7 +12,7 @@ import pickle
 import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -23,8 +23,6 @@ from typing import Any
 from althaia.bulk.pieces import BulkError, Outcome, Partition
 
 Work = Callable[[Partition], Outcome]
-Result = Callable[[], Outcome]
-"""Waits for what came of a partition and returns it."""
 Done = tuple[Partition, Outcome]
 
 ATTEMPTS = 3
@@ -42,15 +40,22 @@ def here(work: Work, partitions: Iterable[Partition]) -> Generator[Done]:
 
 
 def _in_order(
-    work: Work, partitions: Iterable[Partition], submit: Callable[[Partition], Result], workers: int
+    work: Work,
+    partitions: Iterable[Partition],
+    submit: Callable[[Partition], Any],
+    workers: int,
+    died: type[Exception],
 ) -> Generator[Done]:
     """Submit partitions ahead of the one whose outcome is yielded next.
 
     An error of reading is raised only after all earlier partitions are done.
+
+    :param submit: returns a future, of this module's workers or of Dask
+    :param died: what the future raises if a partition kills its workers
     """
     left = iter(partitions)
     ended: Exception | None = None
-    waiting: deque[tuple[Partition, Result]] = deque()
+    waiting: deque[tuple[Partition, Any]] = deque()
     while waiting or ended is None:
         while ended is None and len(waiting) < workers * AHEAD:
             try:
@@ -60,12 +65,14 @@ def _in_order(
             else:
                 waiting.append((one, submit(one)))
         if waiting:
-            partition, result = waiting.popleft()
+            partition, future = waiting.popleft()
             try:
-                outcome = result()
+                outcome = future.result()
             except RecursionError:
                 # The partition or its outcome is nested too deep for pickle: process it here.
                 outcome = work(partition)
+            except died as error:
+                outcome = Outcome(lost=f"the processes that worked on it died: {error}")
             yield partition, outcome
     if not isinstance(ended, StopIteration):
         raise ended
@@ -75,9 +82,13 @@ def processes(work: Work, partitions: Iterable[Partition], count: int) -> Genera
     """Process the partitions in ``count`` processes of this machine."""
     workers = _Workers(pickle.dumps(work), count)
     try:
-        yield from _in_order(work, partitions, workers.submit, count)
+        yield from _in_order(work, partitions, workers.submit, count, _Died)
     finally:
         workers.end()
+
+
+class _Died(Exception):
+    """Each process that worked on a partition died."""
 
 
 class _Workers:
@@ -94,8 +105,8 @@ class _Workers:
         self._starting = Lock()
         self._ending = False
 
-    def submit(self, partition: Partition) -> Result:
-        return self._threads.submit(self._outcome, partition).result
+    def submit(self, partition: Partition) -> Future[Outcome]:
+        return self._threads.submit(self._outcome, partition)
 
     def _outcome(self, partition: Partition) -> Outcome:
         """Have the process of this thread work; while it dies, have other ones."""
@@ -111,7 +122,7 @@ class _Workers:
             if isinstance(found, BaseException):
                 raise found
             return found
-        return Outcome(lost=f"the process that worked on it died, {ATTEMPTS} times")
+        raise _Died(f"{ATTEMPTS} times")
 
     def _start(self) -> Connection:
         """Start a process and return the end of its pipe.
@@ -178,23 +189,13 @@ def dask(work: Work, partitions: Iterable[Partition], address: str) -> Generator
     except (OSError, ValueError, TypeError) as error:
         raise BulkError(f"no Dask scheduler answers at {address}: {error}") from error
 
-    def submit(partition: Partition) -> Result:
-        # pure=False: Dask would compute a hash of the whole content.
-        return partial(result, client.submit(work, partition, pure=False))
-
-    def result(future: Any) -> Outcome:
-        try:
-            found: Outcome = future.result()
-        except KilledWorker as error:
-            return Outcome(lost=f"the workers that had it died: {error}")
-        except CancelledError as error:
-            raise BulkError(f"the Dask scheduler at {address} has gone: {error}") from error
-        # Release the future, so that the cluster frees the result.
-        future.release()
-        return found
-
     with client:
         workers = len(client.scheduler_info(n_workers=-1)["workers"])
         if not workers:
             raise BulkError(f"the Dask cluster at {address} has no workers")
-        yield from _in_order(work, partitions, submit, workers)
+        # pure=False: Dask would compute a hash of the whole content.
+        submit = partial(client.submit, work, pure=False)
+        try:
+            yield from _in_order(work, partitions, submit, workers, KilledWorker)
+        except CancelledError as error:
+            raise BulkError(f"the Dask scheduler at {address} has gone: {error}") from error

@@ -359,8 +359,9 @@ class _Explainer:
         self.path: list[Any] = []
 
     def schema(self, schema: Any, *directions: str) -> Explanation:
-        identity = _identity(schema)
         name, many = _name(type(schema)), bool(schema.many)
+        # By which a schema is recognised inside itself.
+        identity = (type(schema), many, tuple(schema.dump_fields), tuple(schema.load_fields))
         if identity in self.path or len(self.path) == DEEPEST:
             return Explanation(name, many, seen=True)
         self.path.append(identity)
@@ -417,6 +418,10 @@ class _Explainer:
 
     def step(self, direction: str, name: str, step: Any, outer: bool) -> FieldPath:
         nested, unresolved = None, ""
+        if direction == "dump":
+            source, reads, key = SOURCES[step.source], step.name, step.key
+        else:
+            source, reads, key = step.source, step.key, step.target
         if step.kind == "nested schema":
             try:
                 nested = self.schema(_nested_schema(step.field), direction)
@@ -427,9 +432,9 @@ class _Explainer:
             field=_name(type(step.field)),
             step=step.kind,
             narrow=step.narrow,
-            source=_source(direction, step) if outer else None,
-            reads=_said(step.name if direction == "dump" else step.key) if outer else None,
-            key=_said(step.key if direction == "dump" else step.target) if outer else None,
+            source=source if outer else None,
+            reads=_said(reads) if outer else None,
+            key=_said(key) if outer else None,
             why=step.why,
             checks=tuple(check.kind for check in getattr(step, "checks", None) or ()),
             inner=tuple(
@@ -454,10 +459,6 @@ class _Explainer:
                     yield from (text for *_, text in preparations(type(schema)))
 
 
-def _source(direction: str, step: Any) -> str:
-    return SOURCES[step.source] if direction == "dump" else step.source
-
-
 def _said(key: Any) -> str | None:
     return key if isinstance(key, (str, type(None))) else repr(key)
 
@@ -465,17 +466,6 @@ def _said(key: Any) -> str | None:
 def _nested_schema(field: Any) -> Any:
     """Return the schema of a Nested field; resolve it on a copy if it is not resolved yet."""
     return field.__dict__.get("_schema") or copy.copy(field).schema
-
-
-def _identity(schema: Any) -> tuple[Any, ...]:
-    """Return the key by which a schema is recognised inside itself."""
-    chosen = (schema.only, schema.exclude, schema.load_only, schema.dump_only)
-    return (
-        type(schema),
-        bool(schema.many),
-        tuple(schema.fields),
-        *(None if names is None else frozenset(names) for names in chosen),
-    )
 
 
 def _hooks(direction: str, schema: Any) -> dict[str, tuple[str, ...]]:

@@ -39,7 +39,7 @@ _CALLS: Final[dict[str, Callable[..., Any]]] = {
 _lock = RLock()
 _layers: list[Layer] = []
 """A later one wraps the earlier ones."""
-_at_once: bool | None = None
+_at_once = False
 _engines: dict[str, Hook] = {}
 """The engine's own functions; empty until it is connected."""
 
@@ -67,18 +67,18 @@ def connected() -> None:
     with _lock:
         if not _engines:
             _engines.update(_engine_functions())
-        if _engines and _at_once is not None:
+        if _engines and _at_once:
             from althaia.engine.planner import build_at_once
 
-            build_at_once(_at_once)
+            build_at_once(True)
         _rebuild()
 
 
-def plan_at_once(on: bool = True) -> None:
+def plan_at_once() -> None:
     """Build each plan at its schema's first use, from the loading of the engine on."""
     global _at_once
     with _lock:
-        _at_once = on
+        _at_once = True
     connected()
 
 

@@ -219,7 +219,7 @@ def test_a_partition_that_kills_everybody_is_named_and_the_others_are_done(deadl
     summary = bulk.check(Killing, [str(deadly)], workers=2, size=500)
     (lost,) = summary.lost
     assert "x.ndjson, from line" in lost
-    assert "died, 3 times" in lost
+    assert "died: 3 times" in lost
     assert not summary.good
     assert 30 <= summary.records < 40
     with pytest.raises(bulk.BulkError, match="was not written, parts of it are missing"):
