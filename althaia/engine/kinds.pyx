@@ -3,9 +3,9 @@
 
 A file contains everything about its kinds: the steps that dump and load them, and the functions
 that determine from a field whether a step may replace its own method. To add a kind, add a row to
-the table at the end of one of them, under the class that defines the method: ``Number`` has the row
-for ``Integer``. The table of a new file goes into ``KINDS`` below. The files for field classes of
-other packages have the packages' names; their tables go into ``PACKAGES``.
+``KINDS`` at the end of one of them, under the class that defines the method: ``Number`` has the row
+for ``Integer``. The files for field classes of other packages have the packages' names and add to
+``PACKAGES``.
 """
 
 import datetime as dt
@@ -40,9 +40,9 @@ from althaia.cpython.primitives cimport (
     althaia_tick,
 )
 from althaia.cpython.temporal cimport (
-    PyDateTime_CheckExact, PyDateTime_DATE_GET_TZINFO,
-    PyDateTime_DELTA_GET_DAYS, PyDateTime_DELTA_GET_MICROSECONDS, PyDateTime_DELTA_GET_SECONDS,
-    PyDate_CheckExact, PyDelta_CheckExact, PyTime_CheckExact, import_temporal,
+    PyDateTime_CheckExact, PyDateTime_DATE_GET_TZINFO, PyDateTime_DELTA_GET_DAYS,
+    PyDateTime_DELTA_GET_MICROSECONDS, PyDateTime_DELTA_GET_SECONDS, PyDate_CheckExact,
+    PyDelta_CheckExact, PyTime_CheckExact, import_temporal,
 )
 from althaia.engine.instances cimport nested_field, nested_schema, plucked_key, times_rebound
 from althaia.engine.plan cimport (
@@ -50,12 +50,15 @@ from althaia.engine.plan cimport (
 )
 from althaia.engine.planner cimport usable_plan
 from althaia.engine.run cimport (
-    FAILED, INPUT, NOTHING, Check, DumpFrame, DumpPlan, DumpStep, FixedText,
-    LoadFrame, LoadPlan, LoadStep, fail, field_deserialize, handled_error, is_of_json,
-    is_plain_flag, is_unseen, left_item, left_key, load_whole_or_fail, many_of, open_frame,
-    open_load_frame, partial_of, run_with_hooks, unknown_of, valid_plan, write_with_hooks,
+    FAILED, INPUT, NOTHING, Check, DumpFrame, DumpPlan, DumpStep, FixedText, LoadFrame, LoadPlan,
+    LoadStep, fail, field_deserialize, handled_error, is_of_json, is_plain_flag, is_unseen, left,
+    load_whole_or_fail, many_of, open_frame, open_load_frame, partial_of, run_with_hooks,
+    unknown_of, valid_plan, write_with_hooks,
 )
 from althaia.formats.codec cimport ARRAY, Sink, Tape, after, expected_items
+
+KINDS = []
+PACKAGES = []
 
 include "kinds/raw.pyx"
 include "kinds/identifiers.pyx"
@@ -70,19 +73,3 @@ include "kinds/nested.pyx"
 include "kinds/calls.pyx"
 include "kinds/webargs.pyx"
 include "kinds/marshmallow_sqlalchemy.pyx"
-
-KINDS = (
-    *RAW,
-    *TEXT,
-    *NUMBERS,
-    *BOOLEANS,
-    *MOMENTS,
-    *PERIODS,
-    *IDENTIFIERS,
-    *ENUMS,
-    *CONTAINERS,
-    *NESTED,
-    *CALLS,
-)
-
-PACKAGES = (*WEBARGS, *MARSHMALLOW_SQLALCHEMY)

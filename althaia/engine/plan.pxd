@@ -39,9 +39,7 @@ cdef class Guard:
     cdef bint _same_names(self, object state)
     cdef bint _same_members(self)
     cdef bint _same_entries(self)
-    cdef int _watch_types(self, tuple types) except -1
     cdef int _watch_fields(self, tuple fields, Guard sibling) except -1
-    cdef int _watch_entries(self) except -1
 
 
 cdef extern from "Python.h":

@@ -5,7 +5,6 @@ served marshmallow's names, and counters. Runs no calls.
 May import ``formats`` and ``cpython``.
 """
 
-import copy
 from types import FunctionType
 from weakref import KeyedRef
 

@@ -8,8 +8,7 @@ from althaia.engine.plan cimport InstanceDict, Plan
 from althaia.formats.codec cimport Keys, Record, Sink, Tape
 
 
-cdef int left_item(Py_ssize_t index) except -1
-cdef int left_key(object key) except -1
+cdef int left(str form, object part) except -1
 
 # These return EXTRAORDINARY if reading or converting a setting would run user code.
 cdef object many_of(object schema, object given)
@@ -92,7 +91,7 @@ cdef class LoadFrame:
 cdef class LoadStep:
     cdef readonly object field
     cdef public object attr, key, target, default
-    cdef public bint dotted, required, allow_none, own_validate, walks
+    cdef public bint dotted, required, allow_none, own_validate
     cdef public list pre_load, post_load
     cdef public tuple checks
     cdef public dict error_messages

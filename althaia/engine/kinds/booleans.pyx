@@ -64,4 +64,4 @@ def load_boolean(analysis, field, options):
     return LoadBoolean(field, **meanings_of(analysis, field), **options)
 
 
-cdef tuple BOOLEANS = (Kind("Boolean", dump=dump_boolean, load=load_boolean),)
+KINDS.append(Kind("Boolean", dump=dump_boolean, load=load_boolean))

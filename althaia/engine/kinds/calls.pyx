@@ -137,8 +137,8 @@ def load_constant(analysis, field, options):
     return LoadConstant(field, constant=constant, **options)
 
 
-cdef tuple CALLS = (
+KINDS += [
     Kind("Method", dump=dump_method, load=load_method),
     Kind("Function", dump=dump_function, load=load_function),
     Kind("Constant", dump=dump_constant, load=load_constant),
-)
+]

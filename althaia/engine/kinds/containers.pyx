@@ -26,7 +26,7 @@ cdef class DumpList(DumpStep):
             done = True
         finally:
             if not done:
-                left_item(len(items))
+                left("[{}]", len(items))
         return items
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
@@ -46,7 +46,7 @@ cdef class DumpList(DumpStep):
             done = True
         finally:
             if not done:
-                left_item(index)
+                left("[{}]", index)
         sink.close_list()
         return True
 
@@ -128,7 +128,7 @@ cdef class DumpDict(DumpStep):
             done = True
         finally:
             if not done:
-                left_key(key)
+                left("[{!r}]", key)
         return result
 
     def inner(self):
@@ -179,7 +179,7 @@ cdef class LoadList(LoadStep):
             done = True
         finally:
             if not done:
-                left_item(index)
+                left("[{}]", index)
         return items if errors is None else fail(frame, errors, items)
 
     cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
@@ -203,7 +203,7 @@ cdef class LoadList(LoadStep):
             done = True
         finally:
             if not done:
-                left_item(index)
+                left("[{}]", index)
         return items if errors is None else fail(frame, errors, items)
 
     def inner(self):
@@ -288,7 +288,7 @@ cdef class LoadDict(LoadStep):
             done = True
         finally:
             if not done:
-                left_key(key)
+                left("[{!r}]", key)
         return result if errors is None else fail(frame, errors, result)
 
     def inner(self):
@@ -306,7 +306,7 @@ def dump_list(analysis, field, options):
 def load_list(analysis, field, options):
     analysis.fields_helper("is_collection", "is_iterable_but_not_string")
     item = inner_load_step(analysis, analysis.field_value(field, "inner"))
-    return LoadList(field, item=item, walks=True, **options)
+    return LoadList(field, item=item, **options)
 
 
 def tuple_fields(analysis, field):
@@ -362,8 +362,8 @@ def load_dict(analysis, field, options):
     return LoadDict(field, keys=keys, values=values, **options)
 
 
-cdef tuple CONTAINERS = (
+KINDS += [
     Kind("List", dump=dump_list, load=load_list),
     Kind("Tuple", dump=dump_tuple, load=load_tuple),
     Kind("Mapping", dump=dump_dict, load=load_dict),
-)
+]

@@ -131,4 +131,4 @@ def load_enum(analysis, field, options):
     )
 
 
-cdef tuple ENUMS = (Kind("Enum", dump=dump_enum, load=load_enum),)
+KINDS.append(Kind("Enum", dump=dump_enum, load=load_enum))

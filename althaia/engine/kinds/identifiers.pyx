@@ -83,8 +83,8 @@ def load_ip(analysis, field, options):
     return OwnLoadStep(field, **options)
 
 
-cdef tuple IDENTIFIERS = (
+KINDS += [
     Kind("UUID", dump=dump_uuid, load=load_uuid),
     Kind("IP", dump=dump_ip, load=load_ip),
     Kind("IPInterface", dump=dump_ip, load=load_ip),
-)
+]

@@ -135,7 +135,7 @@ def answer_once(load):
         namespace["_cast_data"] = _cast_data
 
 
-cdef tuple MARSHMALLOW_SQLALCHEMY = (
+PACKAGES += [
     PackageKind(
         "marshmallow_sqlalchemy.load_instance_mixin.LoadInstanceMixin.Schema",
         LOADED,
@@ -143,4 +143,4 @@ cdef tuple MARSHMALLOW_SQLALCHEMY = (
     ),
     PackageKind("marshmallow_sqlalchemy.fields.Nested", NESTED_OF, load=load_nested_in_session),
     PackageKind("marshmallow_sqlalchemy.fields.Related", RELATED, dump=dump_related),
-)
+]

@@ -183,13 +183,12 @@ cdef object named_zone(str text):
 
 CONVERTED = (TEMPORAL["datetime"], TEMPORAL["date"], TEMPORAL["time"])
 PARSERS = (*[cls.fromisoformat for cls in CONVERTED], email.utils.parsedate_to_datetime)
-ISO_STEPS = dict(
-    zip(
-        [cls.isoformat for cls in CONVERTED],
-        [DumpIsoDateTime, DumpIsoDate, DumpIsoTime],
-        strict=True,
-    )
-)
+# By class: the function of some releases of marshmallow that formats ISO, and the step for it.
+ISO_STEPS = {
+    "datetime": ("isoformat", DumpIsoDateTime),
+    "date": ("to_iso_date", DumpIsoDate),
+    "time": ("to_iso_time", DumpIsoTime),
+}
 
 
 def chosen_format(analysis, field):
@@ -211,25 +210,13 @@ def dump_moment(analysis, field, options):
     function = analysis.watch_entry(functions, chosen)
     if function is ABSENT or not function:
         return DumpByFunction(field, function=methodcaller("strftime", chosen), **options)
-    for iso, step in (*ISO_STEPS.items(), *own_iso_steps(analysis)):
-        if function is iso:
+    utils = seam.defined["utils"]
+    for cls, (own, step) in ISO_STEPS.items():
+        if function is TEMPORAL[cls].isoformat or (
+            function is utils.get(own) and analysis.upstream.is_known(f"utils.{own}")
+        ):
             return step(field, **options)
     return DumpByFunction(field, function=function, **options)
-
-
-def own_iso_steps(analysis):
-    """Return the functions of this release of marshmallow that format ISO, with their steps."""
-    utils = seam.defined["utils"]
-    for name, step in OWN_ISO_STEPS.items():
-        if name in utils and analysis.upstream.is_known(f"utils.{name}"):
-            yield utils[name], step
-
-
-OWN_ISO_STEPS = {
-    "isoformat": DumpIsoDateTime,
-    "to_iso_date": DumpIsoDate,
-    "to_iso_time": DumpIsoTime,
-}
 
 
 def load_moment(analysis, field, options, *, awareness=EITHER):
@@ -322,9 +309,9 @@ def load_of_awareness(analysis, field, options, *, name, awareness):
     return load_moment(analysis, field, options, awareness=awareness)
 
 
-cdef tuple MOMENTS = (
+KINDS += [
     Kind("_TemporalField", dump=dump_moment, load=load_moment),
     Kind("DateTime", dump=dump_moment, load=load_moment),
     Kind("NaiveDateTime", load=partial(load_of_awareness, name="NaiveDateTime", awareness=NAIVE)),
     Kind("AwareDateTime", load=partial(load_of_awareness, name="AwareDateTime", awareness=AWARE)),
-)
+]

@@ -41,7 +41,7 @@ cdef class DumpNested(DumpStep):
             many = child.schema.many or self.own_field(frame).many
             result = child.schema.dump(value, many=many)
         else:
-            result = dumped(child, value)
+            result = dumped(child, value, None)
         return self.plucked(result, child.schema) if self.pluck else result
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
@@ -52,7 +52,7 @@ cdef class DumpNested(DumpStep):
                 return False
             sink.any(value)
             return True
-        return written(child, value, sink)
+        return dumped(child, value, sink)
 
     cdef DumpFrame child_of(self, DumpFrame frame):
         """Return the nested schema's frame in this call. It is opened for the first value, or for
@@ -83,23 +83,15 @@ cdef class DumpNested(DumpStep):
 # reference count would make them wait for each other.
 
 
-cdef object dumped(DumpFrame child, object value):
-    """Dump a value by the plan of a nested schema."""
+cdef object dumped(DumpFrame child, object value, Sink sink):
+    """Dump a value by the plan of a nested schema. With a sink, write it and return whether anything
+    was written."""
     cdef PyObject* plan = <PyObject*>child.plan
     althaia_enter()
     try:
         count_nested(<Plan>plan)
-        return run_with_hooks(<DumpPlan>plan, value, child.many, child)
-    finally:
-        althaia_leave()
-
-
-cdef bint written(DumpFrame child, object value, Sink sink) except -1:
-    """Write a value by the plan of a nested schema. Return False if nothing was written."""
-    cdef PyObject* plan = <PyObject*>child.plan
-    althaia_enter()
-    try:
-        count_nested(<Plan>plan)
+        if sink is None:
+            return run_with_hooks(<DumpPlan>plan, value, child.many, child)
         return write_with_hooks(<DumpPlan>plan, value, child.many, child, sink)
     finally:
         althaia_leave()
@@ -403,13 +395,13 @@ def load_nested(analysis, field, options):
         options = seen(analysis, field, options)
         return LoadNestedOfField(field, slot=analysis.new_slot(), **options)
     check_loaded(analysis, field)
-    return LoadNested(field, slot=analysis.new_slot(), walks=True, **options)
+    return LoadNested(field, slot=analysis.new_slot(), **options)
 
 
 def load_pluck(analysis, field, options):
     check_loaded(analysis, field)
     check_plucked(analysis, field)
-    return LoadNested(field, slot=analysis.new_slot(), pluck=True, walks=True, **options)
+    return LoadNested(field, slot=analysis.new_slot(), pluck=True, **options)
 
 
 def check_loaded(analysis, field):
@@ -441,7 +433,7 @@ def check_resolved(analysis, field):
     analysis.leave_out(field, "_schema")
 
 
-cdef tuple NESTED = (
+KINDS += [
     Kind("Nested", dump=dump_nested, load=load_nested),
     Kind("Pluck", dump=dump_pluck, load=load_pluck),
-)
+]

@@ -225,4 +225,4 @@ def check_decimal(analysis):
 
 
 # Integer, Float and Decimal take `_serialize` and `_deserialize` from this class.
-cdef tuple NUMBERS = (Kind("Number", dump=dump_number, load=load_number),)
+KINDS.append(Kind("Number", dump=dump_number, load=load_number))

@@ -112,4 +112,4 @@ def plain_precision(analysis, field):
     return precision
 
 
-cdef tuple PERIODS = (Kind("TimeDelta", dump=dump_timedelta, load=load_timedelta),)
+KINDS.append(Kind("TimeDelta", dump=dump_timedelta, load=load_timedelta))

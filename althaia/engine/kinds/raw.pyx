@@ -15,7 +15,7 @@ def dump_inferred(analysis, field, options):
     return OwnDumpStep(field, method_slot=analysis.new_slot(), **options)
 
 
-cdef tuple RAW = (
+KINDS += [
     Kind("Field", dump=dump_raw, load=load_raw),
     Kind("Inferred", dump=dump_inferred),
-)
+]

@@ -41,4 +41,4 @@ def load_text(analysis, field, options):
     return LoadText(field, **options)
 
 
-cdef tuple TEXT = (Kind("String", dump=dump_text, load=load_text),)
+KINDS.append(Kind("String", dump=dump_text, load=load_text))

@@ -97,8 +97,8 @@ def checked(analysis, field, method):
     return delimiter, -1 if owners[0] is bases[0] else len(tuple_fields(analysis, field))
 
 
-cdef tuple WEBARGS = (
+PACKAGES += [
     PackageKind(
         "webargs.fields.DelimitedFieldMixin", DIGESTS, dump=dump_delimited, load=load_delimited
     ),
-)
+]

@@ -10,20 +10,12 @@ from importlib import import_module
 from typing import Any
 
 READERS = {
-    "_sa_class_manager": ("sqlalchemy", "orm_readers"),
-    "_key_to_index": ("sqlalchemy", "row_readers"),
-    "__pydantic_private__": ("pydantic", "readers"),
+    "_sa_class_manager": ("sqlalchemy", "orm_readers", "mapped objects"),
+    "_key_to_index": ("sqlalchemy", "row_readers", "rows"),
+    "__pydantic_private__": ("pydantic", "readers", "models"),
 }
-"""By a class attribute that only a library's types have: the library, and the function that creates
-the readers."""
-
-
-LIBRARIES = {
-    "orm_readers": "mapped objects",
-    "row_readers": "rows",
-    "readers": "models",
-}
-"""By the function that makes them, the objects that the readers are for."""
+"""By a class attribute that only a library's types have: the library, the function that creates the
+readers, and the objects that they are for."""
 
 
 class NoReader(Exception):
@@ -63,7 +55,7 @@ def status() -> dict[str, str]:
     {'sqlalchemy 2.0.40, mapped objects': '', 'sqlalchemy 2.0.40, rows': ''}
     """
     found = {}
-    for library, maker in READERS.values():
+    for library, maker, objects in READERS.values():
         module = sys.modules.get(library)
         if module is None:
             continue
@@ -74,5 +66,5 @@ def status() -> dict[str, str]:
                 continue
         except NoReader as error:
             reason = str(error)
-        found[f"{library} {version}, {LIBRARIES[maker]}"] = reason
+        found[f"{library} {version}, {objects}"] = reason
     return found

@@ -369,7 +369,7 @@ cdef class Entry:
         return readers
 
 
-cdef list registered = [Entry(marker, loader) for marker, loader in READERS.items()]
+cdef list registered = [Entry(marker, loader[:2]) for marker, loader in READERS.items()]
 
 
 cdef Reader reader_of(object cls):

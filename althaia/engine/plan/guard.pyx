@@ -101,6 +101,14 @@ cdef tuple by_mapping(tuple entries):
     return tuple([tuple(each) for each in found.values()])
 
 
+cdef void* zeroed(Py_ssize_t count, size_t size) except NULL:
+    """Allocate a C array of zeros."""
+    cdef void* found = PyMem_Calloc(count or 1, size)
+    if found is NULL:
+        raise MemoryError
+    return found
+
+
 # The GC must not clear a guard, because its borrowed pointers are valid only as long as its tuples.
 # It breaks the cycle schema - dictionary - plan - field - schema at the dictionary.
 @cython.no_gc_clear
@@ -132,6 +140,7 @@ cdef class Guard:
         self, tuple schema_names, members, tuple members_snapshot, tuple types,
         tuple fields, tuple lists, tuple entries, tuple shared_entries=(), Guard sibling=None,
     ):
+        cdef Py_ssize_t i
         self.schema_type = types[0][0]
         self.schema_names = schema_names
         self.members = members
@@ -143,18 +152,11 @@ cdef class Guard:
         self.types = tuple([cls for cls, _ in types])
         self.lists = lists
         self.entries = shared_entries + by_mapping(entries) if entries else shared_entries
-        self._watch_types(types)
-        self._watch_fields(fields, sibling)
-        self._watch_entries()
-
-    cdef int _watch_types(self, tuple types) except -1:
-        cdef Py_ssize_t i, size = len(types)
-        self.type_tags = <unsigned int*>PyMem_Calloc(size, sizeof(unsigned int))
-        if self.type_tags is NULL:
-            raise MemoryError
-        for i in range(size):
+        self.type_tags = <unsigned int*>zeroed(len(types), sizeof(unsigned int))
+        for i in range(len(types)):
             self.type_tags[i] = types[i][1]
-        return 0
+        self._watch_fields(fields, sibling)
+        self.entry_versions = <uint64_t*>zeroed(len(self.entries), sizeof(uint64_t))
 
     cdef int _watch_fields(self, tuple fields, Guard sibling) except -1:
         cdef Py_ssize_t i, at, size = len(fields)
@@ -164,9 +166,7 @@ cdef class Guard:
         if sibling is not None:
             for i in range(0, len(sibling.fields), ALTHAIA_RECORD_SIZE):
                 known[<Py_ssize_t><void*>sibling.fields[i]] = sibling.fields[i + ALTHAIA_VALUES]
-        self.watched = <althaia_watched*>PyMem_Calloc(size or 1, sizeof(althaia_watched))
-        if self.watched is NULL:
-            raise MemoryError
+        self.watched = <althaia_watched*>zeroed(size, sizeof(althaia_watched))
         for i in range(size):
             field, kind, (keys, values) = fields[i]
             state = PyObject_GenericGetDict(field, NULL)
@@ -181,13 +181,6 @@ cdef class Guard:
             keys, values = self.fields[at + ALTHAIA_KEYS], self.fields[at + ALTHAIA_VALUES]
             if althaia_same_entries(self.fields[at + ALTHAIA_DICT], keys, values, ANY):
                 self.watched[i].copy = althaia_copy_inline(self.fields[at], values, ANY)
-        return 0
-
-    cdef int _watch_entries(self) except -1:
-        cdef Py_ssize_t size = len(self.entries)
-        self.entry_versions = <uint64_t*>PyMem_Calloc(size or 1, sizeof(uint64_t))
-        if self.entry_versions is NULL:
-            raise MemoryError
         return 0
 
     def __dealloc__(self):

@@ -13,10 +13,6 @@ cdef extern from "althaia/cpython/layout.h":
     PyObject* althaia_dict_there(object obj)
 
 
-# Copying a plain dictionary does not look it up in the module, where a test may have replaced it.
-cdef object deepcopy = seam.defined.get("copy", vars(copy))["deepcopy"]
-
-
 cdef class InstanceDict(dict):
     """A schema's instance dictionary. The plans are C attributes of it, so that iterating over
     ``vars(schema)`` does not show them.
@@ -26,16 +22,6 @@ cdef class InstanceDict(dict):
 
     def __reduce_ex__(self, protocol):
         return dict, (), None, None, iter(self.items())
-
-    def __copy__(self):
-        return dict(self)
-
-    def __deepcopy__(self, memo):
-        plain = {}
-        memo[id(self)] = plain
-        for key, value in self.items():
-            plain[deepcopy(key, memo)] = deepcopy(value, memo)
-        return plain
 
     # The lock is for free-threaded builds: another thread may drop the plan after this one has read
     # the pointer and before it has incremented the reference count.

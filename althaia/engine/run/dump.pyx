@@ -299,7 +299,7 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
         done = True
     finally:
         if not done:
-            left_step((<DumpStep>step).attr)
+            left(".{}", (<DumpStep>step).attr)
     return result
 
 
@@ -317,7 +317,7 @@ cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):
         done = True
     finally:
         if not done:
-            left_item(len(results))
+            left("[{}]", len(results))
     return results
 
 
@@ -367,7 +367,7 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
         done = True
     finally:
         if not done:
-            left_step((<DumpStep>step).attr)
+            left(".{}", (<DumpStep>step).attr)
     return sink.close_record()
 
 
@@ -387,7 +387,7 @@ cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink)
         done = True
     finally:
         if not done:
-            left_item(index)
+            left("[{}]", index)
     return sink.close_list()
 
 

@@ -33,7 +33,7 @@ cdef object invoke(
         done = True
     finally:
         if not done:
-            left_hook(attr_name)
+            left(", in its hook {}", attr_name)
     return data
 
 

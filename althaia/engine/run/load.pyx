@@ -143,7 +143,7 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
         done = True
     finally:
         if not done:
-            left_step((<LoadStep>step).attr)
+            left(".{}", (<LoadStep>step).attr)
     if frame.input_dict is not None:
         load_fields(plan, i, frame.input_dict, True, result, full, frame)
         if frame.unknown != "exclude":
@@ -183,7 +183,7 @@ cdef Py_ssize_t load_fields(
         done = True
     finally:
         if not done:
-            left_step((<LoadStep>step).attr)
+            left(".{}", (<LoadStep>step).attr)
     return found
 
 
@@ -283,7 +283,7 @@ cdef object load_items(
 ):
     """Return what ``Schema._deserialize`` returns for ``data``; or, if ``at`` is not negative, for
     the value at this slot of the frame's tape."""
-    cdef list results = []
+    cdef list results
     cdef object items
     cdef Py_ssize_t index = 0
     cdef bint done = False
@@ -291,6 +291,7 @@ cdef object load_items(
     frame.index_errors = has_index_errors(plan, frame.schema)
     if not many:
         return load_one(plan, data, frame) if at < 0 else read_one(plan, at, frame)
+    results = []
     index_before = frame.index
     if at >= 0 and (frame.tape.slots[at].kind != ARRAY or frame.tape.shared_at(at) is not None):
         data = frame.tape.share(at)
@@ -312,7 +313,7 @@ cdef object load_items(
         done = True
     finally:
         if not done:
-            left_item(index)
+            left("[{}]", index)
     frame.index = index_before
     return results
 
@@ -360,10 +361,11 @@ cdef object invoke_load_hooks(tuple hooks, object data, object original, LoadFra
 cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
     """Return what ``Schema._do_load`` returns, or FAILED with errors and result in the frame.
 
-    Where the input is text, ``data`` is None and the frame knows the slot.
+    Where the input is text, ``data`` is None and the frame knows the slot. After a ``pre_load``
+    hook that changed the schema, upstream's code does the rest.
     """
     cdef object errors = None, result, processed
-    cdef bint text = frame.tape is not None
+    cdef bint text = frame.tape is not None, changed = False
     if text and plan.hooks_see_input:
         # Create the input object before the fields are loaded, so that they read their values from
         # it.
@@ -381,30 +383,35 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
                 # report the input as valid.
                 raise UnboundLocalError("processed_data")
             return fail(frame, errors, None)
-        if load_is_changed(plan, frame):
-            return load_changed(processed, data, frame, postprocess)
-    result = load_items(
-        plan, processed, frame.root if text else -1, True if frame.many else False, frame
-    )
-    if plan.has_validators:
-        validate_schema(plan.has_schema_validators, result, data, frame)
+        changed = load_is_changed(plan, frame)
+    if changed:
+        result = frame.schema._deserialize(
+            processed,
+            error_store=frame.error_store(),
+            many=frame.many,
+            partial=frame.partial,
+            unknown=frame.unknown,
+        )
+    else:
+        result = load_items(
+            plan, processed, frame.root if text else -1, True if frame.many else False, frame
+        )
+    if changed or plan.has_validators:
+        validate_schema(changed or plan.has_schema_validators, result, data, frame)
     errors = frame.stored()
     if errors:
         return fail(frame, errors, result)
-    if plan.behind is None or not postprocess:
+    if not postprocess or not (frame.schema._hooks["post_load"] if changed else plan.behind):
         return result
     try:
+        if changed:
+            return frame.schema._invoke_load_processors(
+                "post_load", result, original_data=data, **hook_options(frame)
+            )
         return invoke_load_hooks(plan.behind, result, data, frame)
     except upstream.ValidationError as error:
-        return fail_of_hook(error, result, frame)
-
-
-cdef object fail_of_hook(object error, object result, LoadFrame frame):
-    """Return the result of a load whose ``post_load`` hook has raised a ValidationError.
-
-    As in upstream, an error without messages is ignored.
-    """
-    cdef object errors = error.normalized_messages()
+        # As in upstream, an error without messages is ignored.
+        errors = error.normalized_messages()
     return fail(frame, errors, result) if errors else result
 
 
@@ -431,30 +438,6 @@ cdef int validate_schema(
             **options,
         )
     return 0
-
-
-cdef object load_changed(object processed, object data, LoadFrame frame, bint postprocess):
-    """Run upstream's code for the rest of ``Schema._do_load`` after a ``pre_load`` hook changed the
-    schema."""
-    cdef object schema = frame.schema, errors
-    cdef dict options = hook_options(frame)
-    result = schema._deserialize(
-        processed,
-        error_store=frame.error_store(),
-        many=frame.many,
-        partial=frame.partial,
-        unknown=frame.unknown,
-    )
-    validate_schema(True, result, data, frame)
-    errors = frame.store.errors
-    if errors:
-        return fail(frame, errors, result)
-    if not postprocess or not schema._hooks["post_load"]:
-        return result
-    try:
-        return schema._invoke_load_processors("post_load", result, original_data=data, **options)
-    except upstream.ValidationError as error:
-        return fail_of_hook(error, result, frame)
 
 
 cdef object handled_error(object data, LoadFrame frame):

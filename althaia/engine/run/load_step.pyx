@@ -124,7 +124,6 @@ cdef class LoadStep:
     :param checks: a :class:`Check` for each validator; None if there is none.
     :param own_slot: see :class:`DumpStep`.
     :param why: see :class:`DumpStep`.
-    :param walks: whether :meth:`walk` reads a container from a tape.
     """
 
     kind = "as it is"
@@ -226,8 +225,7 @@ cdef class LoadStep:
     cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame):
         """Return what :meth:`load` returns for the value at a slot of the tape."""
         if (
-            not self.walks
-            or self.pre_load is not None
+            self.pre_load is not None
             or tape.slots[at].kind < ARRAY
             or tape.shared_at(at) is not None
         ):
@@ -238,8 +236,7 @@ cdef class LoadStep:
             return frame.failed(error)
 
     cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
-        """Return what :meth:`convert` returns for the container at a slot of the tape. Called only
-        if ``walks`` is true."""
+        """Return what :meth:`convert` returns for the container at a slot of the tape."""
         return self.convert(tape.share(at), None, frame)
 
     @cython.final

@@ -29,31 +29,18 @@ def taken(error, str schema):
     return schema + "".join(reversed(<list>trail[1]))
 
 
-cdef int passed(str part) except -1:
-    cdef object error = sys.exc_info()[1]
-    cdef object trail = _trail.get()
+cdef int left(str form, object part) except -1:
+    """Record that an exception leaves a part of a call.
+
+    :param form: how that part of the path is written, with braces for its name or index.
+    """
+    cdef object error, trail
+    if not kept:
+        return 0
+    error = sys.exc_info()[1]
+    trail = _trail.get()
     if trail is None or trail[0] is not error:
         trail = (error, [])
         _trail.set(trail)
-    (<list>trail[1]).append(part)
+    (<list>trail[1]).append(form.format(part))
     return 0
-
-
-cdef int left_step(object name) except -1:
-    """Record that an exception leaves the field of this name."""
-    return passed(f".{name}") if kept else 0
-
-
-cdef int left_item(Py_ssize_t index) except -1:
-    """Record that an exception leaves an item of a collection."""
-    return passed(f"[{index}]") if kept else 0
-
-
-cdef int left_key(object key) except -1:
-    """Record that an exception leaves the value of a key, which is a str or an int."""
-    return passed(f"[{key!r}]") if kept else 0
-
-
-cdef int left_hook(object name) except -1:
-    """Record that an exception leaves a hook of the schema."""
-    return passed(f", in its hook {name}") if kept else 0

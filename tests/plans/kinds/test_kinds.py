@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pkgutil
-import re
 from pathlib import Path
 from typing import Any
 
@@ -41,15 +40,6 @@ def test_how_plans_show_themselves() -> None:
         "<LoadPlan of Record: [<text: 'Text' -> 'text'>, <float: 'real' -> 'deep.real'>, "
         "<bool: 'truth' -> 'truth'>, <function: 'method' -> 'method'>]>"
     )
-
-
-def test_the_kinds_of_every_file_are_in_the_table() -> None:
-    folder = ROOT / "althaia" / "engine" / "kinds"
-    row = re.compile(r"^cdef tuple (\w+) = \(\s*(?:Package)?Kind\(", re.M)
-    tables = {name for path in folder.glob("*.pyx") for name in row.findall(path.read_text())}
-    assert len(tables) > 10
-    table = folder.with_suffix(".pyx").read_text().partition("\nKINDS = ")[2]
-    assert tables == set(re.findall(r"\*(\w+)", table))
 
 
 OF_3 = {("Boolean", "dump"), ("DateTime", "dump"), ("DateTime", "load"), ("Inferred", "dump")}
