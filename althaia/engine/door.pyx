@@ -198,7 +198,7 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
             althaia_count(&counters.straight, 1)
             if not write_with_hooks(plan, obj, frame.many, frame, sink):
                 # There is nothing to write; the sink raises the render module's own error.
-                sink.any(upstream.missing)
+                sink.put_value(upstream.missing)
             result = sink.finished_bytes() if wanted == BYTES else sink.finished()
     finally:
         collect_again(collecting)

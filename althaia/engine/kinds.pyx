@@ -55,7 +55,7 @@ from althaia.engine.run cimport (
     load_whole_or_fail, many_of, open_frame, open_load_frame, partial_of, run_with_hooks,
     unknown_of, valid_plan, write_with_hooks,
 )
-from althaia.formats.codec cimport ARRAY, Sink, Tape, after, expected_items
+from althaia.formats.codec cimport ARRAY, Sink, Tape, after
 
 KINDS = []
 PACKAGES = []

@@ -34,9 +34,7 @@ from althaia.engine.plan cimport (
     DUMP, EXTRAORDINARY, FILLED_AFTER, LOAD, Guard, InstanceDict, Plan, Template,
     althaia_put, existing_dict, is_filled, is_lazy, new_result, option, set_attributes, upstream,
 )
-from althaia.formats.codec cimport (
-    ARRAY, RECORD, Keys, Record, Sink, Tape, after, expected_items, open_key,
-)
+from althaia.formats.codec cimport ARRAY, RECORD, Keys, Record, Sink, Tape, after, open_key
 
 include "run/trail.pyx"
 include "run/hooks.pyx"

@@ -36,9 +36,11 @@ althaia_buffer_grow(althaia_buffer *buffer, Py_ssize_t more)
         PyErr_NoMemory();
         return -1;
     }
-    /* A buffer of more than 1 MB grows by half, a smaller one is doubled. */
+    /* A buffer of more than 1 MB grows by half, one of less than 64 KB fourfold, others are doubled. */
     if (buffer->text != NULL) {
-        ample = buffer->capacity + (buffer->capacity >> (buffer->capacity > (1 << 20)));
+        ample = buffer->capacity < (1 << 16)
+            ? 4 * buffer->capacity
+            : buffer->capacity + (buffer->capacity >> (buffer->capacity > (1 << 20)));
     }
     wanted = ample > wanted ? ample : wanted;
     if (buffer->text == NULL) {

@@ -1,7 +1,7 @@
 """What other floors may use of this one."""
 
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
 
 cdef extern from "althaia/formats/buffer.h":
@@ -26,69 +26,59 @@ cdef extern from "althaia/formats/buffer.h":
         althaia_buffer* buffer, const althaia_key_texts* keys, Py_ssize_t index, bint first
     ) except -1
     int althaia_put_byte(althaia_buffer* buffer, char byte) except -1
-    object althaia_buffer_text(althaia_buffer* buffer)
+    str althaia_buffer_text(althaia_buffer* buffer)
 
 
-# An open record, list or tuple. `Sink.push` makes it.
+# An open container. `Sink.push` makes it.
 cdef struct Level:
-    # The Record of the open record; NULL in a list or tuple. JSON keeps a value here while it
-    # encodes what is in it.
-    PyObject* record
-    # `list` or `tuple`; None in a record.
-    PyObject* kind
-    # The index of the last key or item, which `Sink.path` reads. MessagePack, which needs no paths,
-    # keeps the expected number of items here.
-    Py_ssize_t index
-    # The number of keys or items so far. The format counts them; `Sink.take_back` takes one off.
+    # The Record of an open record, NULL in a list of a dump, the container that is being encoded.
+    PyObject* container
+    # The number of keys or items so far; `Sink.take_back` takes one off.
     Py_ssize_t count
-    # When it was opened: the size of the buffer, and the number of deferred values.
-    Py_ssize_t start
-    Py_ssize_t deferred
+
+
+cdef class Format:
+    cdef readonly bint ensure_ascii, allow_nan, sort_keys
+    cdef readonly bytes item_separator, key_separator
+    cdef readonly dict options
+    cdef dict known
 
 
 cdef class Record:
-    cdef readonly object form
+    cdef readonly Format format
     cdef readonly tuple keys
-    cdef object dict_class
     cdef bytes text
     cdef althaia_key_texts encoded
     cdef bint beyond_ascii
 
 
-cdef class DeferredValue:
-    cdef Py_ssize_t position
-    cdef Py_ssize_t level
-    cdef readonly object value
-    cdef readonly tuple path
-
-
 cdef class Sink:
+    cdef readonly Format format
+    cdef object default
     cdef althaia_buffer buffer
-    cdef readonly object form
-    cdef bint sorts
-    cdef list deferred
+    # The deferred values, and the position in the buffer of each.
+    cdef list deferred, positions
+    # Long text. Encoding it as UTF-8 and decoding it again would take longer than all else. In the
+    # buffer APART, and the number of the text, are in its place.
+    cdef list apart
+    cdef list recent
+    cdef Py_ssize_t strangers
     cdef Level* levels
     cdef Py_ssize_t depth, room
 
-    cdef Record make_record(self, tuple keys)
-    cdef int none(self) except -1
-    cdef int ascii(self, const char* text, Py_ssize_t length) except -1
-    cdef int any(self, object value) except -1
+    cdef int put_none(self) except -1
+    cdef int put_ascii(self, const char* text, Py_ssize_t length) except -1
+    cdef int put_value(self, object value) except -1
     cdef int open_record(self, Record record) except -1
     cdef int take_back(self, Py_ssize_t mark) except -1
     cdef int close_record(self) except -1
-    cdef int open_list(self, object kind, Py_ssize_t expected) except -1
-    cdef int item(self) except -1
+    cdef int open_list(self) except -1
+    cdef int begin_item(self) except -1
     cdef int close_list(self) except -1
-    cdef int encode(self, object value, Py_ssize_t level) except -1
-    cdef object finished(self)
-    cdef object finished_bytes(self)
+    cdef str finished(self)
+    cdef bytes finished_bytes(self)
 
-    cdef Level* push(self, PyObject* record, object kind) except NULL
-    cdef int defer_value(self, object value) except -1
-    cdef int encode_deferred(self) except -1
-    cdef int fill(self, DeferredValue later) except -1
-    cdef tuple path(self)
+    cdef int push(self, PyObject* container) except -1
 
 
 cdef inline Py_ssize_t open_key(Sink sink, Py_ssize_t index) except -1:
@@ -100,18 +90,9 @@ cdef inline Py_ssize_t open_key(Sink sink, Py_ssize_t index) except -1:
     cdef Py_ssize_t mark = sink.buffer.size
     # The record is a borrowed reference, held by its level. All threads use the same record, and
     # changing its reference count for each key would make them wait for each other.
-    althaia_put_key(&sink.buffer, &(<Record>level.record).encoded, index, level.count == 0)
-    level.index = index
+    althaia_put_key(&sink.buffer, &(<Record>level.container).encoded, index, level.count == 0)
     level.count += 1
     return mark
-
-
-cdef inline Py_ssize_t expected_items(object items):
-    """Return the number of items of an exact list or tuple. Return -1 for other objects, whose
-    ``len()`` may run user code."""
-    if type(items) is list:
-        return len(<list>items)
-    return len(<tuple>items) if type(items) is tuple else -1
 
 
 # The kind of value in a slot. Containers come last, so that `kind >= ARRAY` finds them.
@@ -185,8 +166,6 @@ cdef class Keys:
     cdef readonly tuple names
     cdef dict numbers
     cdef KnownText* texts
-    cdef int32_t* table
-    cdef uint32_t mask
     cdef Py_ssize_t count
     cdef Py_ssize_t find(self, Tape tape, Py_ssize_t at, Py_ssize_t expected) except -2
     cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places) except -1

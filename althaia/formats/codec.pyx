@@ -17,19 +17,18 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Keys, PyDict_SetItem
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.list cimport PyList_Append, PyList_AsTuple
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t, int64_t, int8_t, uint32_t, uint64_t, uint8_t
+from libc.stdint cimport int64_t, int8_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memchr, memcpy, memset
 
 from althaia import seam
 
 from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_same_entries
 
-include "sink.pyx"
 include "tape.pyx"
 include "keys.pyx"
 include "json/shipped.pyx"

@@ -10,60 +10,45 @@ cdef inline bint has_text(const KnownText* known, Tape tape, const Slot* slot) n
 
 @cython.final
 cdef class Keys:
-    """The keys that a plan reads, numbered from 0: a hash table with open addressing.
+    """The keys that a plan reads, numbered from 0.
 
     :param names: the keys, each once, all of them exact ``str``.
     """
 
     def __cinit__(self, tuple names):
-        cdef uint32_t place, size = 8
-        cdef int32_t number
-        cdef KnownText* text
+        cdef Py_ssize_t number
         self.names = names
         self.numbers = {name: number for number, name in enumerate(names)}
-        while size < 2 * <uint32_t>len(names):
-            size *= 2
-        self.mask = size - 1
         self.count = len(names)
-        self.table = <int32_t*>PyMem_Malloc(size * sizeof(int32_t))
-        self.texts = <KnownText*>PyMem_Malloc((len(names) + 1) * sizeof(KnownText))
-        if self.table is NULL or self.texts is NULL:
+        self.texts = <KnownText*>PyMem_Calloc(self.count + 1, sizeof(KnownText))
+        if self.texts is NULL:
             raise MemoryError()
-        for place in range(size):
-            self.table[place] = -1
-        for number in range(<int32_t>len(names)):
-            text = &self.texts[number]
-            text.start = <const uint8_t*>PyUnicode_DATA(names[number])
-            text.size = <uint32_t>len(names[number]) if PyUnicode_IS_ASCII(names[number]) else 0
-            if text.size:
-                place = mixed(text.start, text.size)
-                while self.table[place & self.mask] >= 0:
-                    place += 1
-                self.table[place & self.mask] = number
+        for number in range(self.count):
+            if PyUnicode_IS_ASCII(names[number]):
+                self.texts[number].start = <const uint8_t*>PyUnicode_DATA(names[number])
+                self.texts[number].size = <uint32_t>len(names[number])
 
     def __dealloc__(self):
-        PyMem_Free(self.table)
         PyMem_Free(self.texts)
 
     cdef Py_ssize_t find(self, Tape tape, Py_ssize_t at, Py_ssize_t expected) except -2:
         """Return the number of the key at a slot, or -1 if it is not among the known keys.
 
-        The key number ``expected`` is tried first: most texts have their keys in the same order.
+        The search begins at the key number ``expected``: most texts have their keys in the same
+        order.
         """
         cdef const Slot* slot = &tape.slots[at]
-        cdef uint32_t place
-        cdef int32_t number
+        cdef Py_ssize_t number
         if slot.kind != TEXT or slot.size == 0:
-            # The hash table does not find keys that are escaped, empty, or beyond ASCII.
+            # Keys that are escaped, empty, or beyond ASCII.
             return self.numbers.get(tape.scalar(slot), -1)
-        if expected < self.count and has_text(&self.texts[expected], tape, slot):
-            return expected
-        place = mixed(tape.text + slot.content.start, slot.size)
-        while True:
-            number = self.table[place & self.mask]
-            if number < 0 or has_text(&self.texts[number], tape, slot):
+        for number in range(expected, self.count):
+            if has_text(&self.texts[number], tape, slot):
                 return number
-            place += 1
+        for number in range(expected):
+            if has_text(&self.texts[number], tape, slot):
+                return number
+        return -1
 
     cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places) except -1:
         """Set ``places[number]`` to the slot of the value of each known key; -1 if the record has

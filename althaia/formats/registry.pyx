@@ -1,12 +1,10 @@
-"""The formats that compiled plans read and write without upstream's code.
+"""The formats that compiled plans read and write without upstream's code: a schema selects its format
+by its render module.
 
-A schema selects its format by its render module, whose ``dumps`` and ``loads`` a format's sink and
-parser replace. To add a format, add a folder beside ``json`` and ``msgpack``, and its functions
-here.
+To add a format, add a folder beside ``json`` and ``msgpack``, and its functions here.
 """
 
 cdef tuple JSON_WRITERS = (DUMPS, json_dumps)
-cdef tuple JSON_READERS = (LOADS, json_loads)
 
 # Two formats have functions of these names.
 for _function, _of, _name in (
@@ -18,13 +16,15 @@ for _function, _of, _name in (
     _function.__module__, _function.__name__, _function.__qualname__ = _of, _name, _name
 
 
+def writes(module):
+    """Return whether plans write what this render module's ``dumps`` returns."""
+    return getattr(module, "dumps", None) in JSON_WRITERS
+
+
 cdef Sink open_sink(object module, dict options):
-    """Return a sink that writes what ``module.dumps(..., **options)`` returns; None if that must be
+    """Return a sink for what ``module.dumps(..., **options)`` returns; None if that must be
     called."""
-    cdef object writer = getattr(module, "dumps", None)
-    if writer in JSON_WRITERS:
-        return open_json(options)
-    return open_msgpack(options) if writer is msgpack_dumps else None
+    return sink_of(options) if writes(module) else None
 
 
 cdef Tape read(object module, object text):
@@ -33,11 +33,6 @@ cdef Tape read(object module, object text):
     It raises what the format's reader raises for invalid text, such as MessagePackDecodeError.
     """
     cdef object reader = getattr(module, "loads", None)
-    if reader in JSON_READERS:
+    if reader in (LOADS, json_loads):
         return read_json(text)
     return read_packed(text) if reader is msgpack_loads else None
-
-
-def writes(module):
-    """Return whether plans write the format of this render module without upstream's code."""
-    return getattr(module, "dumps", None) in (*JSON_WRITERS, msgpack_dumps)

@@ -4,14 +4,6 @@ A parser fills the whole tape before anything is read from it. A slot stores a s
 as a position in the text. Python objects are created only when they are read.
 """
 
-cdef inline uint32_t mixed(const uint8_t* text, uint32_t size) noexcept:
-    """Return a cheap hash of text, from its length and four characters; ``size`` is not 0."""
-    cdef uint32_t number = size * 31 + text[0]
-    number = number * 31 + text[size - 1]
-    number = number * 31 + text[size >> 1]
-    number = number * 31 + text[size >> 2]
-    return number ^ (number >> 7)
-
 cdef inline Slot* new_slot(Tape tape, uint8_t kind) except NULL:
     """Append a slot and return it. Pointers to other slots are invalid afterwards, because the
     array may have been reallocated."""

@@ -5,7 +5,6 @@ it as well.
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from typing import Any
 
 import pytest
@@ -89,17 +88,3 @@ def test_what_cannot_be_encoded(ma: Any, log: Any) -> None:
     log.attempt(text)
     log.attempt(text, allow_nan=False)
     log.attempt(text, default=lambda value: value.__name__)
-
-
-@pytest.mark.parametrize("dict_class", [dict, OrderedDict])
-@both
-def test_notes_name_the_dictionary(ma: Any, log: Any, dict_class: type) -> None:
-    """From Python 3.14 on, json says in which container an error happened."""
-    inner = ma.Schema.from_dict({"value": ma.fields.Raw()})
-    outer = ma.Schema.from_dict({"inner": ma.fields.List(ma.fields.Nested(inner))})
-    inner.dict_class = dict_class
-    for value in ({1}, [{"deep": {1}}]):
-        try:
-            outer().dumps({"inner": [{"value": 1}, {"value": value}]})
-        except TypeError as error:
-            log("notes", str(error), getattr(error, "__notes__", None))

@@ -33,15 +33,15 @@ cdef class DumpList(DumpStep):
         cdef Py_ssize_t index = 0
         cdef bint done = False
         if value is None:
-            sink.none()
+            sink.put_none()
             return True
-        sink.open_list(list, expected_items(value))
+        sink.open_list()
         try:
             for each in value:
                 althaia_tick()
-                sink.item()
+                sink.begin_item()
                 if not self.item.write(each, obj, frame, sink):
-                    sink.any(upstream.missing)
+                    sink.put_value(upstream.missing)
                 index += 1
             done = True
         finally:

@@ -50,7 +50,7 @@ cdef class DumpNested(DumpStep):
             value = self.converted(child, value, frame)
             if value is upstream.missing:
                 return False
-            sink.any(value)
+            sink.put_value(value)
             return True
         return dumped(child, value, sink)
 

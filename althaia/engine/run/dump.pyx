@@ -110,7 +110,7 @@ cdef class DumpStep:
         value = self.convert(value, obj, frame)
         if value is upstream.missing:
             return False
-        sink.any(value)
+        sink.put_value(value)
         return True
 
     def inner(self):
@@ -146,16 +146,16 @@ cdef class FixedText(DumpStep):
         return result
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
-        # Sink.ascii() may read up to sixteen bytes more.
+        # Sink.put_ascii() may read up to sixteen bytes more.
         cdef char text[LONGEST_TEXT + 16]
         cdef Py_ssize_t size
         if value is None:
-            sink.none()
+            sink.put_none()
             return True
         size = self.format_into(value, text)
         if size == 0:
             return DumpStep.write(self, value, obj, frame, sink)
-        sink.ascii(text, size)
+        sink.put_ascii(text, size)
         return True
 
 
@@ -329,9 +329,8 @@ cdef Record record_of(DumpPlan plan, Sink sink):
     cdef Record record, _before
     with cython.critical_section(plan):
         record = plan.record
-    if record is None or record.form is not sink.form:
-        record = sink.make_record(tuple([step.key for step in plan.steps]))
-        record.dict_class = plan.dict_class
+    if record is None or record.format is not sink.format:
+        record = Record(sink.format, tuple([step.key for step in plan.steps]))
         # `_before` releases the old record after the lock has been released.
         with cython.critical_section(plan):
             _before, plan.record = plan.record, record
@@ -347,8 +346,8 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     cdef PyObject* record
     cdef bint done = False
     cdef object value
-    if sink.sorts or not plan.has_record:
-        return sink.any(run_one(plan, obj, frame))
+    if sink.format.sort_keys or not plan.has_record:
+        return sink.put_value(run_one(plan, obj, frame))
     reading = reading_of(obj, frame)
     if frame.record is None:
         # The frame holds the record while the sink uses it: another call may replace the plan's.
@@ -377,11 +376,11 @@ cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink)
     cdef bint done = False
     if not many or obj is None:
         return write_one(plan, obj, frame, sink)
-    sink.open_list(list, expected_items(obj))
+    sink.open_list()
     try:
         for each in obj:
             althaia_tick()
-            sink.item()
+            sink.begin_item()
             write_one(plan, each, frame, sink)
             index += 1
         done = True
@@ -425,7 +424,7 @@ cdef bint write_with_hooks(
         data = run_with_hooks(plan, obj, many, frame)
     if data is upstream.missing:
         return False
-    sink.any(data)
+    sink.put_value(data)
     return True
 
 

@@ -31,6 +31,9 @@ cdef enum:
 
 # A built-in type from 3.15 on.
 cdef object FROZEN_DICT = getattr(builtins, "frozendict", ())
+# From Python 3.14 on json adds a note to an error for each container around the value that could
+# not be encoded.
+cdef bint ADDS_NOTES = sys.version_info >= (3, 14)
 
 
 def json_dumps(obj, *args, **options):
@@ -48,12 +51,10 @@ def json_dumps(obj, *args, **options):
     >>> dumps({"a": [1, 2.5, None]})
     '{"a": [1, 2.5, null]}'
     """
-    cdef JSONSink sink
-    cdef Format format = None if args else format_of(options)
-    if format is None:
+    cdef Sink sink = None if args else sink_of(options)
+    if sink is None:
         return standard_dumps(obj, *args, **options)
-    sink = JSONSink(format, options.get("default"))
-    sink.encode(obj, 0)
+    encode(sink, obj)
     return sink.finished()
 
 
@@ -62,240 +63,102 @@ with suppress(ValueError):
     json_dumps.__signature__ = inspect.signature(DUMPS)
 
 
-cdef JSONSink open_json(dict options):
+cdef Sink sink_of(dict options):
     """Return a sink for ``json.dumps`` with these options; None if that must be called."""
     cdef Format format = format_of(options)
-    return None if format is None else JSONSink(format, options.get("default"))
+    return None if format is None else Sink(format, options.get("default"))
+
+
+cdef int add_note(object error, object cls, str part) except -1:
+    """Add the note about a part of a container. Like json's it has the module of the container's
+    class, unless that is builtins or __main__."""
+    name = type.__repr__(cls)[len("<class '"):-len("'>")].removeprefix("__main__.")
+    BaseException.add_note(error, f"when serializing {name} {part}")
+    return 0
 
 
 @cython.final
-cdef class JSONSink(Sink):
-    """Writes values, with everything in them, as JSON text.
+cdef class Sink:
+    """A growing byte buffer, into which a dump writes JSON text instead of making dictionaries.
 
     :param default: the function that is called with a value that JSON cannot represent, or None.
+
+    A sink receives records (the objects of a schema), lists and single values in the order of the
+    text, which must be that of the dictionaries that a dump makes: those are encoded after all user
+    code has run. Hence a value that user code can still change, or whose encoding may fail, becomes
+    a *deferred value*: :meth:`finished` encodes it at the end, in the order of the text.
+
+    Where the format sorts keys, the sink is given dictionaries, whose keys it sorts at the end, and
+    no records: steps call user code in the order of the plan.
     """
 
-    cdef readonly Format format
-    cdef readonly object default
-    # Long text. Encoding it as UTF-8 and decoding it again would take longer than all else. In the
-    # buffer APART, and the number of the text, are in its place.
-    cdef list apart
-    cdef list recent
-    cdef Py_ssize_t strangers
-
     def __cinit__(self, Format format, default):
-        self.form = self.format = format
+        self.format = format
         self.default = unserializable if default is None else default
-        self.sorts = format.sort_keys
         self.recent = []
 
-    # ---- Any value ------------------------------------------------------------------
+    def __dealloc__(self):
+        althaia_buffer_free(&self.buffer)
+        PyMem_Free(self.levels)
 
-    cdef int encode(self, object value, Py_ssize_t level) except -1:
-        """Encode one value. The level does not change JSON text."""
-        if put_scalar(self, value):
-            return 0
-        if isinstance(value, str):
-            return put_string(self, value)
-        if isinstance(value, int):
-            return self.put_json(int.__repr__(value))
-        if isinstance(value, float) and self.format.allow_nan:
-            return self.encode_float(PyFloat_AS_DOUBLE(value))
-        if isinstance(value, (list, tuple)):
-            return self.encode_list(value)
-        if isinstance(value, dict):
-            return self.encode_dict(value)
-        if isinstance(value, float) or isinstance(value, FROZEN_DICT):
-            return self.encode_by_standard(value)
-        return self.encode_by_default(value)
-
-    cdef int encode_float(self, double number) except -1:
-        if isfinite(number):
-            return althaia_put_double(&self.buffer, number)
-        if number != number:
-            return self.put_json("NaN")
-        return self.put_json("Infinity" if number > 0 else "-Infinity")
-
-    cdef int encode_by_default(self, object value) except -1:
-        """Encode what ``default`` returns for the value."""
-        self.open(value)
-        replacement = self.default(value)
-        try:
-            self.encode(replacement, 0)
-        except BaseException as error:
-            if ADDS_NOTES:
-                add_note(error, type(value), "object")
-            raise
-        self.depth -= 1
+    cdef int push(self, PyObject* container) except -1:
+        cdef void* levels
+        if self.depth == self.room:
+            levels = PyMem_Realloc(self.levels, (2 * self.room + 8) * sizeof(Level))
+            if levels is NULL:
+                raise MemoryError
+            self.levels = <Level*>levels
+            self.room = 2 * self.room + 8
+        self.levels[self.depth] = Level(container, 0)
+        self.depth += 1
         return 0
 
-    cdef int encode_by_standard(self, object value) except -1:
-        """Encode the value by the interpreter's own encoder."""
-        return self.put_json(DUMPS(value, default=self.default, **self.format.options))
+    # ---- What a dump writes ---------------------------------------------------------
 
-    cdef int put_json(self, str text) except -1:
-        """Write JSON text that the interpreter has made; keep it apart if it is not ASCII."""
-        cdef Py_ssize_t number
-        if PyUnicode_IS_ASCII(text):
-            return althaia_put_bytes(&self.buffer, <const char*>PyUnicode_DATA(text), len(text))
-        self.buffer.beyond_ascii = True
-        if self.apart is None:
-            self.apart = []
-        number = len(self.apart)
-        self.apart.append(text)
-        althaia_put_byte(&self.buffer, <char>APART)
-        return althaia_put_bytes(&self.buffer, <const char*>&number, sizeof(number))
-
-    # ---- Containers -----------------------------------------------------------------
-
-    cdef int encode_item(self, object value, object container, object key) except -1:
-        """Encode the value at a key or an index of a container."""
-        if not ADDS_NOTES:
-            return self.encode(value, 0)
-        try:
-            return self.encode(value, 0)
-        except BaseException as error:
-            add_note(error, type(container), f"item {key!r}")
-            raise
-
-    cdef int encode_list(self, object value) except -1:
-        cdef Py_ssize_t i = 0
-        cdef object items = PySequence_Fast(value, b"_iterencode_list needs a sequence")
-        cdef void* taken = althaia_item(items, 0)
-        if taken is NULL:
-            return althaia_put_bytes(&self.buffer, b"[]", 2)
-        self.open(value)
-        althaia_put_byte(&self.buffer, b"[")
-        while taken is not NULL:
-            item = <object>taken
-            Py_DECREF(item)
-            if i:
-                put_piece(&self.buffer, <PyObject*>self.format.item_separator)
-            if not put_scalar(self, item):
-                self.encode_item(item, value, i)
-            i += 1
-            taken = althaia_item(items, i)
-        self.depth -= 1
-        return althaia_put_byte(&self.buffer, b"]")
-
-    cdef int encode_dict(self, object value) except -1:
-        if len(<dict>value) == 0:
-            return althaia_put_bytes(&self.buffer, b"{}", 2)
-        self.open(value)
-        althaia_put_byte(&self.buffer, b"{")
-        if (
-            type(value) is not dict
-            or self.strangers == MOST_STRANGERS
-            or not self.encode_known(<dict>value)
-        ):
-            self.encode_pairs(value)
-        self.depth -= 1
-        return althaia_put_byte(&self.buffer, b"}")
-
-    cdef bint encode_known(self, dict mapping) except -1:
-        """Encode an exact dict by a record. Return False, with nothing written, if there is no
-        record for its keys."""
-        # Owned: user code may change the dictionary while it is encoded.
-        cdef PyObject* values[MOST_KEYS]
-        cdef Py_ssize_t rank = 0, at, count
-        cdef Record record = self.format.known_record(mapping, values, self.recent)
-        if record is None:
-            self.strangers += 1
-            return False
-        count = record.encoded.count
-        self.buffer.beyond_ascii |= record.beyond_ascii
-        try:
-            while True:
-                rank = althaia_put_entries(
-                    &self.buffer, &record.encoded, values, rank, self.format.ensure_ascii
-                )
-                if rank == count:
-                    return True
-                at = record.encoded.order[rank]
-                self.encode_item(<object>values[at], mapping, record.keys[at])
-                rank += 1
-        finally:
-            for at in range(count):
-                Py_DECREF(<object>values[at])
-
-    cdef int encode_pairs(self, object mapping) except -1:
-        cdef list pairs = PyMapping_Items(mapping)
-        cdef bint first = True
-        if self.format.sort_keys:
-            pairs.sort()
-        for pair in pairs:
-            if not isinstance(pair, tuple) or len(<tuple>pair) != 2:
-                raise ValueError("items must return 2-tuples")
-            key, value = <tuple>pair
-            if not first:
-                put_piece(&self.buffer, <PyObject*>self.format.item_separator)
-            first = False
-            self.encode_key(key)
-            put_piece(&self.buffer, <PyObject*>self.format.key_separator)
-            self.encode_item(value, mapping, key)
-        return 0
-
-    cdef int encode_key(self, object key) except -1:
-        if isinstance(key, str):
-            return put_string(self, key)
-        if not isinstance(key, (int, float)) and key is not None:
-            # The interpreter's encoder raises its error.
-            return self.encode_by_standard({key: None})
-        althaia_put_byte(&self.buffer, b'"')
-        self.encode(key, 0)
-        return althaia_put_byte(&self.buffer, b'"')
-
-    cdef int open(self, object container) except -1:
-        """Begin to encode what is in a container, in a level of its own.
-
-        :raises ValueError: the container is being encoded already.
-        """
-        cdef Py_ssize_t i
-        althaia_check_stack()
-        for i in range(self.depth):
-            if self.levels[i].record == <PyObject*>container:
-                raise ValueError("Circular reference detected")
-        self.push(<PyObject*>container, None)
-        return 0
-
-    # ---- Values of a dump -----------------------------------------------------------
-
-    cdef Record make_record(self, tuple keys):
-        return self.format.record(keys)
-
-    cdef int none(self) except -1:
+    cdef int put_none(self) except -1:
         return althaia_put_bytes(&self.buffer, b"null", 4)
 
-    cdef int ascii(self, const char* text, Py_ssize_t length) except -1:
+    cdef int put_ascii(self, const char* text, Py_ssize_t length) except -1:
+        """Write ASCII text in which no character needs an escape. ALTHAIA_PADDING bytes must follow
+        it, which may be copied, too."""
         return althaia_put_quoted(&self.buffer, text, length)
 
-    cdef int any(self, object value) except -1:
+    cdef int put_value(self, object value) except -1:
+        """Write a value at once if it cannot change and encoding it cannot fail; else defer it."""
         if put_scalar(self, value):
             return 0
-        return put_string(self, value) if type(value) is str else self.defer_value(value)
-
-    # ---- Records and lists ----------------------------------------------------------
+        if type(value) is str:
+            return put_string(self, value)
+        if self.deferred is None:
+            self.deferred, self.positions = [], []
+        self.deferred.append(value)
+        self.positions.append(self.buffer.size)
+        return 0
 
     cdef int open_record(self, Record record) except -1:
         althaia_put_byte(&self.buffer, c"{")
-        self.push(<PyObject*>record, None)
         self.buffer.beyond_ascii |= record.beyond_ascii
+        return self.push(<PyObject*>record)
+
+    cdef int take_back(self, Py_ssize_t mark) except -1:
+        """Remove the last key, because it has no value. Nothing was written after it."""
+        self.buffer.size = mark
+        self.levels[self.depth - 1].count -= 1
         return 0
 
     cdef int close_record(self) except -1:
         self.depth -= 1
         return althaia_put_byte(&self.buffer, c"}")
 
-    cdef int open_list(self, object kind, Py_ssize_t expected) except -1:
+    cdef int open_list(self) except -1:
         althaia_put_byte(&self.buffer, c"[")
-        self.push(NULL, kind)
-        return 0
+        return self.push(NULL)
 
-    cdef int item(self) except -1:
+    cdef int begin_item(self) except -1:
+        """Begin the next item of a list."""
         cdef Level* level = &self.levels[self.depth - 1]
-        level.index = level.count
         level.count += 1
-        if level.index == 0:
+        if level.count == 1:
             return 0
         return put_piece(&self.buffer, <PyObject*>self.format.item_separator)
 
@@ -303,36 +166,237 @@ cdef class JSONSink(Sink):
         self.depth -= 1
         return althaia_put_byte(&self.buffer, c"]")
 
-    # ---- The end --------------------------------------------------------------------
+    cdef str finished(self):
+        """Return the text. The sink cannot be used afterwards."""
+        encode_deferred(self)
+        return althaia_buffer_text(&self.buffer) if self.apart is None else joined(self)
 
-    cdef object finished(self):
-        self.encode_deferred()
-        return althaia_buffer_text(&self.buffer) if self.apart is None else self.joined()
-
-    cdef object finished_bytes(self):
-        self.encode_deferred()
+    cdef bytes finished_bytes(self):
+        """Return the text in UTF-8 instead."""
+        encode_deferred(self)
         if self.buffer.beyond_ascii:
             # A lone surrogate cannot be encoded: str.encode() raises the expected error.
             return self.finished().encode()
         return PyBytes_FromStringAndSize(self.buffer.data, self.buffer.size)
 
-    cdef str joined(self):
-        """Return the text, each text that was kept apart in its place."""
-        cdef const char* at = self.buffer.data
-        cdef const char* end = at + self.buffer.size
-        cdef const char* mark = at
-        cdef Py_ssize_t number
-        cdef list pieces = []
-        while mark is not NULL:
-            mark = <const char*>memchr(at, APART, end - at)
-            pieces.append(
-                PyUnicode_DecodeUTF8(at, (end if mark is NULL else mark) - at, "surrogatepass")
+
+cdef int encode(Sink sink, object value) except -1:
+    """Encode any value now, with everything in it."""
+    if put_scalar(sink, value):
+        return 0
+    if isinstance(value, str):
+        return put_string(sink, value)
+    if isinstance(value, int):
+        return put_json(sink, int.__repr__(value))
+    if isinstance(value, float) and sink.format.allow_nan:
+        return encode_float(sink, PyFloat_AS_DOUBLE(value))
+    if isinstance(value, (list, tuple)):
+        return encode_list(sink, value)
+    if isinstance(value, dict):
+        return encode_dict(sink, value)
+    if isinstance(value, float) or isinstance(value, FROZEN_DICT):
+        return encode_by_standard(sink, value)
+    return encode_by_default(sink, value)
+
+
+cdef int encode_float(Sink sink, double number) except -1:
+    if isfinite(number):
+        return althaia_put_double(&sink.buffer, number)
+    if number != number:
+        return put_json(sink, "NaN")
+    return put_json(sink, "Infinity" if number > 0 else "-Infinity")
+
+
+cdef int encode_by_default(Sink sink, object value) except -1:
+    """Encode what ``default`` returns for the value."""
+    enter(sink, value)
+    replacement = sink.default(value)
+    try:
+        encode(sink, replacement)
+    except BaseException as error:
+        if ADDS_NOTES:
+            add_note(error, type(value), "object")
+        raise
+    sink.depth -= 1
+    return 0
+
+
+cdef int encode_by_standard(Sink sink, object value) except -1:
+    """Encode the value by the interpreter's own encoder."""
+    return put_json(sink, DUMPS(value, default=sink.default, **sink.format.options))
+
+
+cdef int put_json(Sink sink, str text) except -1:
+    """Write JSON text that the interpreter has made; keep it apart if it is not ASCII."""
+    cdef Py_ssize_t number
+    if PyUnicode_IS_ASCII(text):
+        return althaia_put_bytes(&sink.buffer, <const char*>PyUnicode_DATA(text), len(text))
+    sink.buffer.beyond_ascii = True
+    if sink.apart is None:
+        sink.apart = []
+    number = len(sink.apart)
+    sink.apart.append(text)
+    althaia_put_byte(&sink.buffer, <char>APART)
+    return althaia_put_bytes(&sink.buffer, <const char*>&number, sizeof(number))
+
+
+cdef int encode_item(Sink sink, object value, object container, object key) except -1:
+    """Encode the value at a key or an index of a container."""
+    if not ADDS_NOTES:
+        return encode(sink, value)
+    try:
+        return encode(sink, value)
+    except BaseException as error:
+        add_note(error, type(container), f"item {key!r}")
+        raise
+
+
+cdef int encode_list(Sink sink, object value) except -1:
+    cdef Py_ssize_t i = 0
+    cdef object items = PySequence_Fast(value, b"_iterencode_list needs a sequence")
+    cdef void* taken = althaia_item(items, 0)
+    if taken is NULL:
+        return althaia_put_bytes(&sink.buffer, b"[]", 2)
+    enter(sink, value)
+    althaia_put_byte(&sink.buffer, b"[")
+    while taken is not NULL:
+        item = <object>taken
+        Py_DECREF(item)
+        if i:
+            put_piece(&sink.buffer, <PyObject*>sink.format.item_separator)
+        if not put_scalar(sink, item):
+            encode_item(sink, item, value, i)
+        i += 1
+        taken = althaia_item(items, i)
+    sink.depth -= 1
+    return althaia_put_byte(&sink.buffer, b"]")
+
+
+cdef int encode_dict(Sink sink, object value) except -1:
+    if len(<dict>value) == 0:
+        return althaia_put_bytes(&sink.buffer, b"{}", 2)
+    enter(sink, value)
+    althaia_put_byte(&sink.buffer, b"{")
+    if (
+        type(value) is not dict
+        or sink.strangers == MOST_STRANGERS
+        or not encode_known(sink, <dict>value)
+    ):
+        encode_pairs(sink, value)
+    sink.depth -= 1
+    return althaia_put_byte(&sink.buffer, b"}")
+
+
+cdef bint encode_known(Sink sink, dict mapping) except -1:
+    """Encode an exact dict by a record. Return False, with nothing written, if there is no
+    record for its keys."""
+    # Owned: user code may change the dictionary while it is encoded.
+    cdef PyObject* values[MOST_KEYS]
+    cdef Py_ssize_t rank = 0, at, count
+    cdef Record record = known_record(sink.format, mapping, values, sink.recent)
+    if record is None:
+        sink.strangers += 1
+        return False
+    count = record.encoded.count
+    sink.buffer.beyond_ascii |= record.beyond_ascii
+    try:
+        while True:
+            rank = althaia_put_entries(
+                &sink.buffer, &record.encoded, values, rank, sink.format.ensure_ascii
             )
-            if mark is not NULL:
-                memcpy(&number, mark + 1, sizeof(number))
-                pieces.append(self.apart[number])
-                at = mark + 1 + sizeof(number)
-        return "".join(pieces)
+            if rank == count:
+                return True
+            at = record.encoded.order[rank]
+            encode_item(sink, <object>values[at], mapping, record.keys[at])
+            rank += 1
+    finally:
+        for at in range(count):
+            Py_DECREF(<object>values[at])
+
+
+cdef int encode_pairs(Sink sink, object mapping) except -1:
+    cdef list pairs = PyMapping_Items(mapping)
+    cdef bint first = True
+    if sink.format.sort_keys:
+        pairs.sort()
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(<tuple>pair) != 2:
+            raise ValueError("items must return 2-tuples")
+        key, value = <tuple>pair
+        if not first:
+            put_piece(&sink.buffer, <PyObject*>sink.format.item_separator)
+        first = False
+        encode_key(sink, key)
+        put_piece(&sink.buffer, <PyObject*>sink.format.key_separator)
+        encode_item(sink, value, mapping, key)
+    return 0
+
+
+cdef int encode_key(Sink sink, object key) except -1:
+    if isinstance(key, str):
+        return put_string(sink, key)
+    if not isinstance(key, (int, float)) and key is not None:
+        # The interpreter's encoder raises its error.
+        return encode_by_standard(sink, {key: None})
+    althaia_put_byte(&sink.buffer, b'"')
+    encode(sink, key)
+    return althaia_put_byte(&sink.buffer, b'"')
+
+
+cdef int enter(Sink sink, object container) except -1:
+    """Begin to encode what is in a container, in a level of its own.
+
+    :raises ValueError: the container is being encoded already.
+    """
+    cdef Py_ssize_t i
+    althaia_check_stack()
+    for i in range(sink.depth):
+        if sink.levels[i].container == <PyObject*>container:
+            raise ValueError("Circular reference detected")
+    return sink.push(<PyObject*>container)
+
+
+cdef int encode_deferred(Sink sink) except -1:
+    """Write the text once more, with each deferred value in its place."""
+    cdef althaia_buffer text
+    cdef Py_ssize_t done = 0, position
+    cdef list deferred = sink.deferred
+    if deferred is None:
+        return 0
+    sink.deferred = None
+    text = sink.buffer
+    memset(&sink.buffer, 0, sizeof(althaia_buffer))
+    sink.buffer.beyond_ascii = text.beyond_ascii
+    try:
+        for position, value in zip(sink.positions, deferred):
+            if position > done:
+                althaia_put_bytes(&sink.buffer, text.data + done, position - done)
+                done = position
+            encode(sink, value)
+        if text.size > done:
+            althaia_put_bytes(&sink.buffer, text.data + done, text.size - done)
+    finally:
+        althaia_buffer_free(&text)
+    return 0
+
+
+cdef str joined(Sink sink):
+    """Return the text, each text that was kept apart in its place."""
+    cdef const char* at = sink.buffer.data
+    cdef const char* end = at + sink.buffer.size
+    cdef const char* mark = at
+    cdef Py_ssize_t number
+    cdef list pieces = []
+    while mark is not NULL:
+        mark = <const char*>memchr(at, APART, end - at)
+        pieces.append(
+            PyUnicode_DecodeUTF8(at, (end if mark is NULL else mark) - at, "surrogatepass")
+        )
+        if mark is not NULL:
+            memcpy(&number, mark + 1, sizeof(number))
+            pieces.append(sink.apart[number])
+            at = mark + 1 + sizeof(number)
+    return "".join(pieces)
 
 
 cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece) except -1:
@@ -343,12 +407,12 @@ cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece) except -1:
     )
 
 
-cdef inline int put_string(JSONSink self, object text) except -1:
+cdef inline int put_string(Sink sink, object text) except -1:
     """Write the characters of a str, or of an instance of a subclass, in quotes."""
-    if althaia_put_text(&self.buffer, text, self.format.ensure_ascii):
+    if althaia_put_text(&sink.buffer, text, sink.format.ensure_ascii):
         return 0
-    return self.put_json(quote(text))
+    return put_json(sink, quote(text))
 
 
-cdef inline bint put_scalar(JSONSink self, object value) except -1:
-    return althaia_put_scalar(&self.buffer, value, self.format.ensure_ascii)
+cdef inline bint put_scalar(Sink sink, object value) except -1:
+    return althaia_put_scalar(&sink.buffer, value, sink.format.ensure_ascii)

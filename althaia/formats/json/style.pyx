@@ -31,11 +31,6 @@ cdef bytes utf8(str text):
 cdef class Format:
     """The options of ``json.dumps`` for text without line breaks, except ``default``."""
 
-    cdef readonly bint ensure_ascii, allow_nan, sort_keys
-    cdef readonly bytes item_separator, key_separator
-    cdef readonly dict options
-    cdef dict known
-
     def __init__(self, dict options):
         item_separator, key_separator = options["separators"]
         self.options = options
@@ -46,49 +41,76 @@ cdef class Format:
         self.key_separator = utf8(key_separator)
         self.known = {}
 
-    cdef Record record(self, tuple keys):
-        """Return a new record for these keys, each with the separators around it."""
-        quoted = quote_ascii if self.ensure_ascii else quote
+
+@cython.final
+cdef class Record:
+    """The keys of dictionaries, all ``str`` and each once, with the separators around them.
+
+    :param format: only its sinks can use the record.
+    """
+
+    def __cinit__(self, Format format, tuple keys):
+        cdef Py_ssize_t i, end = 0, size = len(keys)
+        order = sorted(range(size), key=keys.__getitem__) if format.sort_keys else range(size)
+        quoted = quote_ascii if format.ensure_ascii else quote
         texts = [
-            self.item_separator + utf8(quoted(key)) + self.key_separator for key in keys
+            format.item_separator + utf8(quoted(key)) + format.key_separator for key in keys
         ]
-        return Record(self, keys, texts, len(self.item_separator), self.sort_keys)
+        self.format = format
+        self.keys = keys
+        self.text = b"".join([*texts, bytes(ALTHAIA_PADDING)])
+        self.beyond_ascii = not self.text.isascii()
+        self.encoded.order = <Py_ssize_t*>PyMem_Calloc(2 * size + 1, sizeof(Py_ssize_t))
+        if self.encoded.order is NULL:
+            raise MemoryError
+        self.encoded.text = PyBytes_AS_STRING(self.text)
+        self.encoded.ends = self.encoded.order + size + 1
+        self.encoded.count = size
+        self.encoded.separator = len(format.item_separator)
+        for i in range(size):
+            end += len(<bytes>texts[i])
+            self.encoded.ends[i] = end
+            self.encoded.order[i] = order[i]
 
-    cdef Record known_record(self, dict mapping, PyObject** values, list recent):
-        """Return a record for the keys of a dictionary and take its values. ``recent`` has the
-        caller's last ones.
+    def __dealloc__(self):
+        PyMem_Free(self.encoded.order)
 
-        Return None if there is none, because a key is not str, or because these keys occur for the
-        first time: only if they occur again, a record saves more than making it costs.
-        """
-        cdef Record record
-        cdef tuple keys
-        if len(mapping) > MOST_KEYS:
-            return None
-        for record in recent:
-            if althaia_values_by_keys(mapping, record.keys, values):
-                return record
-        # Not by iterating in Python: the GC may run user code that changes the dictionary.
-        keys = tuple(PyDict_Keys(mapping))
-        if not all([type(key) is str for key in keys]):
-            return None
-        found = self.known.get(keys)
-        if found is None:
-            if len(self.known) >= MOST_KNOWN:
-                self.known.clear()
-            self.known[keys] = MET_ONCE
-            return None
-        record = self.record(keys) if found is MET_ONCE else found
-        self.known[keys] = record
-        # Nothing is allocated once the values are taken, because the caller owns them only then.
-        del recent[FEW_RECORDS - 1:]
-        recent.insert(0, record)
+
+cdef Record known_record(Format format, dict mapping, PyObject** values, list recent):
+    """Return a record for the keys of a dictionary and take its values. ``recent`` has the
+    caller's last ones.
+
+    Return None if there is none, because a key is not str, or because these keys occur for the
+    first time: only if they occur again, a record saves more than making it costs.
+    """
+    cdef Record record
+    cdef tuple keys
+    if len(mapping) > MOST_KEYS:
+        return None
+    for record in recent:
         if althaia_values_by_keys(mapping, record.keys, values):
             return record
-        # The keys are other objects with the same text, or user code that the GC ran has changed
-        # the dictionary.
-        del recent[0]
+    # Not by iterating in Python: the GC may run user code that changes the dictionary.
+    keys = tuple(PyDict_Keys(mapping))
+    if not all([type(key) is str for key in keys]):
         return None
+    found = format.known.get(keys)
+    if found is None:
+        if len(format.known) >= MOST_KNOWN:
+            format.known.clear()
+        format.known[keys] = MET_ONCE
+        return None
+    record = Record(format, keys) if found is MET_ONCE else found
+    format.known[keys] = record
+    # Nothing is allocated once the values are taken, because the caller owns them only then.
+    del recent[FEW_RECORDS - 1:]
+    recent.insert(0, record)
+    if althaia_values_by_keys(mapping, record.keys, values):
+        return record
+    # The keys are other objects with the same text, or user code that the GC ran has changed
+    # the dictionary.
+    del recent[0]
+    return None
 
 
 cdef Format DEFAULT = Format(OPTIONS)

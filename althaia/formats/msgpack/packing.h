@@ -10,7 +10,7 @@
 /* The most bytes of a head or a number. */
 #define ALTHAIA_LONGEST_HEAD 9
 
-static inline char *
+static Py_ALWAYS_INLINE inline char *
 althaia_pack_big_endian(char *at, uint64_t number, int bytes)
 {
     while (bytes-- > 0) {
@@ -88,55 +88,63 @@ static const althaia_head ALTHAIA_ARRAY = {0x90, 15, {0, 0xdc, 0xdd}};
 static const althaia_head ALTHAIA_TEXT = {0xa0, 31, {0xd9, 0xda, 0xdb}};
 static const althaia_head ALTHAIA_BYTES = {0, 0, {0xc4, 0xc5, 0xc6}};
 
-/* Write a head of at most five bytes; NULL with ValueError set if the count is too large. */
-static char *
-althaia_format_head(char *at, const althaia_head *head, Py_ssize_t count)
-{
-    int code = althaia_width_code((uint64_t)count);
-    if (head->base && count <= head->few) {
-        *at++ = (char)(head->base | count);
-        return at;
-    }
-    if (code == 3) {
-        PyErr_Format(PyExc_ValueError, "MessagePack cannot hold %zd bytes or items", count);
-        return NULL;
-    }
-    code += head->wide[code] == 0;
-    *at++ = (char)head->wide[code];
-    return althaia_pack_big_endian(at, (uint64_t)count, 1 << code);
-}
-
+/* Write a head of at most five bytes; -1 with ValueError set if the count is too large. */
 static int
 althaia_pack_head(althaia_buffer *buffer, const althaia_head *head, Py_ssize_t count)
 {
+    int code = althaia_width_code((uint64_t)count);
     char *at = althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD);
-    if (at == NULL || (at = althaia_format_head(at, head, count)) == NULL) {
+    if (at == NULL) {
         return -1;
     }
-    buffer->size = at - buffer->data;
+    if (head->base && count <= head->few) {
+        *at = (char)(head->base | count);
+        buffer->size++;
+        return 0;
+    }
+    if (code == 3) {
+        PyErr_Format(PyExc_ValueError, "MessagePack cannot hold %zd bytes or items", count);
+        return -1;
+    }
+    code += head->wide[code] == 0;
+    *at++ = (char)head->wide[code];
+    buffer->size = althaia_pack_big_endian(at, (uint64_t)count, 1 << code) - buffer->data;
     return 0;
 }
 
-/* Replace a head that was written for another count. Return how far the bytes after it were moved:
- * -4 to 4, because a head has one to five bytes. Return -6 on error. */
-static Py_ssize_t
-althaia_mend_head(althaia_buffer *buffer, const althaia_head *head, Py_ssize_t start,
-                  Py_ssize_t before, Py_ssize_t count)
+/* Write the characters of a str, or of an instance of a subclass. */
+static int
+althaia_pack_text(althaia_buffer *buffer, PyObject *text)
 {
-    char old[ALTHAIA_LONGEST_HEAD], right[ALTHAIA_LONGEST_HEAD];
-    char *end = althaia_format_head(right, head, count);
-    Py_ssize_t was = althaia_format_head(old, head, before) - old, is;
-    if (end == NULL || althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD) == NULL) {
-        return -6;
+    Py_ssize_t size = PyUnicode_GET_LENGTH(text);
+    const char *bytes = PyUnicode_IS_COMPACT_ASCII(text)
+        ? (const char *)PyUnicode_1BYTE_DATA(text)
+        : PyUnicode_AsUTF8AndSize(text, &size);
+    if (bytes == NULL || althaia_pack_head(buffer, &ALTHAIA_TEXT, size) < 0) {
+        return -1;
     }
-    is = end - right;
-    if (is != was) {
-        memmove(buffer->data + start + is, buffer->data + start + was,
-                (size_t)(buffer->size - start - was));
-        buffer->size += is - was;
+    return althaia_put_bytes(buffer, bytes, size);
+}
+
+/* Write a value and return 1. Return 0, with nothing written, if it is none of a built-in type that
+ * can be written at once; -1 on error. */
+static int
+althaia_pack_scalar(althaia_buffer *buffer, PyObject *value)
+{
+    if (PyUnicode_CheckExact(value)) {
+        return althaia_pack_text(buffer, value) < 0 ? -1 : 1;
     }
-    memcpy(buffer->data + start, right, (size_t)is);
-    return is - was;
+    if (PyLong_CheckExact(value)) {
+        return althaia_pack_integer(buffer, value);
+    }
+    if (PyFloat_CheckExact(value)) {
+        return althaia_pack_double(buffer, PyFloat_AS_DOUBLE(value)) < 0 ? -1 : 1;
+    }
+    if (value == Py_None || PyBool_Check(value)) {
+        char byte = (char)(value == Py_None ? 0xc0 : value == Py_True ? 0xc3 : 0xc2);
+        return althaia_put_byte(buffer, byte) < 0 ? -1 : 1;
+    }
+    return 0;
 }
 
 #endif
