@@ -29,12 +29,10 @@ cdef extern from "althaia/formats/buffer.h":
     str althaia_buffer_text(althaia_buffer* buffer)
 
 
-# An open container. `Sink.push` makes it.
+# A container that is being encoded, and the one around it. The function that encodes it owns this.
 cdef struct Level:
-    # The Record of an open record, NULL in a list of a dump, the container that is being encoded.
     PyObject* container
-    # The number of keys or items so far; `Sink.take_back` takes one off.
-    Py_ssize_t count
+    Level* outer
 
 
 cdef class Format:
@@ -63,35 +61,31 @@ cdef class Sink:
     cdef list apart
     cdef list recent
     cdef Py_ssize_t strangers
-    cdef Level* levels
-    cdef Py_ssize_t depth, room
+    cdef Level* innermost
 
     cdef int put_none(self) except -1
     cdef int put_ascii(self, const char* text, Py_ssize_t length) except -1
     cdef int put_value(self, object value) except -1
     cdef int open_record(self, Record record) except -1
-    cdef int take_back(self, Py_ssize_t mark) except -1
     cdef int close_record(self) except -1
     cdef int open_list(self) except -1
-    cdef int begin_item(self) except -1
+    cdef int begin_item(self, Py_ssize_t index) except -1
     cdef int close_list(self) except -1
     cdef str finished(self)
     cdef bytes finished_bytes(self)
 
-    cdef int push(self, PyObject* container) except -1
 
+cdef inline Py_ssize_t open_key(
+    Sink sink, PyObject* record, Py_ssize_t index, bint first
+) except -1:
+    """Write a record's key of that index; its value follows. Return the size of the buffer before
+    it: a key that has no value is removed again.
 
-cdef inline Py_ssize_t open_key(Sink sink, Py_ssize_t index) except -1:
-    """Write the open record's key of that index, and count it in the level; its value follows.
-
-    Return a mark for :meth:`Sink.take_back`: the size of the buffer before the key.
+    The reference to the record is borrowed. All threads use the same record, and changing its
+    reference count for each key would make them wait for each other.
     """
-    cdef Level* level = &sink.levels[sink.depth - 1]
     cdef Py_ssize_t mark = sink.buffer.size
-    # The record is a borrowed reference, held by its level. All threads use the same record, and
-    # changing its reference count for each key would make them wait for each other.
-    althaia_put_key(&sink.buffer, &(<Record>level.container).encoded, index, level.count == 0)
-    level.count += 1
+    althaia_put_key(&sink.buffer, &(<Record>record).encoded, index, first)
     return mark
 
 

@@ -1,5 +1,5 @@
-"""The formats that compiled plans read and write without upstream's code: a schema selects its format
-by its render module.
+"""The formats that compiled plans read and write without upstream's code. A schema selects its
+format by its render module.
 
 To add a format, add a folder beside ``json`` and ``msgpack``, and its functions here.
 """

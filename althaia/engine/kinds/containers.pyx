@@ -39,7 +39,7 @@ cdef class DumpList(DumpStep):
         try:
             for each in value:
                 althaia_tick()
-                sink.begin_item()
+                sink.begin_item(index)
                 if not self.item.write(each, obj, frame, sink):
                     sink.put_value(upstream.missing)
                 index += 1

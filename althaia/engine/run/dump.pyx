@@ -344,7 +344,7 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     cdef Reading reading
     cdef PyObject* step = NULL
     cdef PyObject* record
-    cdef bint done = False
+    cdef bint first = True, done = False
     cdef object value
     if sink.format.sort_keys or not plan.has_record:
         return sink.put_value(run_one(plan, obj, frame))
@@ -360,9 +360,11 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
             value = value_of(i, <DumpStep>step, obj, frame, reading)
             if value is upstream.missing:
                 continue
-            mark = open_key(sink, i)
-            if not (<DumpStep>step).write(value, obj, frame, sink):
-                sink.take_back(mark)
+            mark = open_key(sink, record, i, first)
+            if (<DumpStep>step).write(value, obj, frame, sink):
+                first = False
+            else:
+                sink.buffer.size = mark
         done = True
     finally:
         if not done:
@@ -380,7 +382,7 @@ cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink)
     try:
         for each in obj:
             althaia_tick()
-            sink.begin_item()
+            sink.begin_item(index)
             write_one(plan, each, frame, sink)
             index += 1
         done = True

@@ -95,11 +95,12 @@ cdef Tape read_json(object text):
     cdef Tape tape
     cdef Py_ssize_t size
     cdef str owner
-    if type(text) is not str and type(text) is not bytes and type(text) is not bytearray:
+    if type(text) is str:
+        owner = text
+    elif (type(text) is bytes or type(text) is bytearray) and json_is_as_shipped():
+        owner = decoded(text)
+    else:
         return None
-    if not json_is_as_shipped():
-        return None
-    owner = text if type(text) is str else decoded(text)
     size = len(owner)
     if size > MOST_TEXT:
         return None
@@ -110,7 +111,10 @@ cdef Tape read_json(object text):
         tape.marks = PyBytes_FromStringAndSize(NULL, size)
         althaia_mark(PyUnicode_KIND(owner), tape.text, size, PyBytes_AS_STRING(tape.marks))
         tape.text = <const uint8_t*>PyBytes_AS_STRING(tape.marks)
-    return tape if scan(tape, tape.text, size) else None
+    if not scan(tape, tape.text, size):
+        return None
+    # At the end, so that a str that is no JSON is declined as early as it can be.
+    return tape if type(text) is not str or json_is_as_shipped() else None
 
 
 cdef str decoded(object text):

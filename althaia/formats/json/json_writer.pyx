@@ -99,21 +99,6 @@ cdef class Sink:
 
     def __dealloc__(self):
         althaia_buffer_free(&self.buffer)
-        PyMem_Free(self.levels)
-
-    cdef int push(self, PyObject* container) except -1:
-        cdef void* levels
-        if self.depth == self.room:
-            levels = PyMem_Realloc(self.levels, (2 * self.room + 8) * sizeof(Level))
-            if levels is NULL:
-                raise MemoryError
-            self.levels = <Level*>levels
-            self.room = 2 * self.room + 8
-        self.levels[self.depth] = Level(container, 0)
-        self.depth += 1
-        return 0
-
-    # ---- What a dump writes ---------------------------------------------------------
 
     cdef int put_none(self) except -1:
         return althaia_put_bytes(&self.buffer, b"null", 4)
@@ -136,34 +121,20 @@ cdef class Sink:
         return 0
 
     cdef int open_record(self, Record record) except -1:
-        althaia_put_byte(&self.buffer, c"{")
         self.buffer.beyond_ascii |= record.beyond_ascii
-        return self.push(<PyObject*>record)
-
-    cdef int take_back(self, Py_ssize_t mark) except -1:
-        """Remove the last key, because it has no value. Nothing was written after it."""
-        self.buffer.size = mark
-        self.levels[self.depth - 1].count -= 1
-        return 0
+        return althaia_put_byte(&self.buffer, c"{")
 
     cdef int close_record(self) except -1:
-        self.depth -= 1
         return althaia_put_byte(&self.buffer, c"}")
 
     cdef int open_list(self) except -1:
-        althaia_put_byte(&self.buffer, c"[")
-        return self.push(NULL)
+        return althaia_put_byte(&self.buffer, c"[")
 
-    cdef int begin_item(self) except -1:
-        """Begin the next item of a list."""
-        cdef Level* level = &self.levels[self.depth - 1]
-        level.count += 1
-        if level.count == 1:
-            return 0
-        return put_piece(&self.buffer, <PyObject*>self.format.item_separator)
+    cdef int begin_item(self, Py_ssize_t index) except -1:
+        """Begin the item of that index, whose value follows."""
+        return put_piece(&self.buffer, <PyObject*>self.format.item_separator) if index else 0
 
     cdef int close_list(self) except -1:
-        self.depth -= 1
         return althaia_put_byte(&self.buffer, c"]")
 
     cdef str finished(self):
@@ -209,7 +180,8 @@ cdef int encode_float(Sink sink, double number) except -1:
 
 cdef int encode_by_default(Sink sink, object value) except -1:
     """Encode what ``default`` returns for the value."""
-    enter(sink, value)
+    cdef Level level
+    enter(sink, &level, value)
     replacement = sink.default(value)
     try:
         encode(sink, replacement)
@@ -217,7 +189,7 @@ cdef int encode_by_default(Sink sink, object value) except -1:
         if ADDS_NOTES:
             add_note(error, type(value), "object")
         raise
-    sink.depth -= 1
+    sink.innermost = level.outer
     return 0
 
 
@@ -252,12 +224,13 @@ cdef int encode_item(Sink sink, object value, object container, object key) exce
 
 
 cdef int encode_list(Sink sink, object value) except -1:
+    cdef Level level
     cdef Py_ssize_t i = 0
     cdef object items = PySequence_Fast(value, b"_iterencode_list needs a sequence")
     cdef void* taken = althaia_item(items, 0)
     if taken is NULL:
         return althaia_put_bytes(&sink.buffer, b"[]", 2)
-    enter(sink, value)
+    enter(sink, &level, value)
     althaia_put_byte(&sink.buffer, b"[")
     while taken is not NULL:
         item = <object>taken
@@ -268,14 +241,15 @@ cdef int encode_list(Sink sink, object value) except -1:
             encode_item(sink, item, value, i)
         i += 1
         taken = althaia_item(items, i)
-    sink.depth -= 1
+    sink.innermost = level.outer
     return althaia_put_byte(&sink.buffer, b"]")
 
 
 cdef int encode_dict(Sink sink, object value) except -1:
+    cdef Level level
     if len(<dict>value) == 0:
         return althaia_put_bytes(&sink.buffer, b"{}", 2)
-    enter(sink, value)
+    enter(sink, &level, value)
     althaia_put_byte(&sink.buffer, b"{")
     if (
         type(value) is not dict
@@ -283,7 +257,7 @@ cdef int encode_dict(Sink sink, object value) except -1:
         or not encode_known(sink, <dict>value)
     ):
         encode_pairs(sink, value)
-    sink.depth -= 1
+    sink.innermost = level.outer
     return althaia_put_byte(&sink.buffer, b"}")
 
 
@@ -343,17 +317,21 @@ cdef int encode_key(Sink sink, object key) except -1:
     return althaia_put_byte(&sink.buffer, b'"')
 
 
-cdef int enter(Sink sink, object container) except -1:
+cdef int enter(Sink sink, Level* level, object container) except -1:
     """Begin to encode what is in a container, in a level of its own.
 
     :raises ValueError: the container is being encoded already.
     """
-    cdef Py_ssize_t i
+    cdef Level* outer = sink.innermost
     althaia_check_stack()
-    for i in range(sink.depth):
-        if sink.levels[i].container == <PyObject*>container:
+    while outer is not NULL:
+        if outer.container == <PyObject*>container:
             raise ValueError("Circular reference detected")
-    return sink.push(<PyObject*>container)
+        outer = outer.outer
+    level.container = <PyObject*>container
+    level.outer = sink.innermost
+    sink.innermost = level
+    return 0
 
 
 cdef int encode_deferred(Sink sink) except -1:

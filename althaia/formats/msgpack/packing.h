@@ -120,10 +120,19 @@ althaia_pack_text(althaia_buffer *buffer, PyObject *text)
     const char *bytes = PyUnicode_IS_COMPACT_ASCII(text)
         ? (const char *)PyUnicode_1BYTE_DATA(text)
         : PyUnicode_AsUTF8AndSize(text, &size);
-    if (bytes == NULL || althaia_pack_head(buffer, &ALTHAIA_TEXT, size) < 0) {
+    char *at = bytes == NULL ? NULL : althaia_reserve(buffer, 1 + size);
+    if (at == NULL) {
         return -1;
     }
-    return althaia_put_bytes(buffer, bytes, size);
+    if (size <= ALTHAIA_TEXT.few) {
+        *at = (char)(ALTHAIA_TEXT.base | size);
+        memcpy(at + 1, bytes, (size_t)size);
+        buffer->size += 1 + size;
+        return 0;
+    }
+    return althaia_pack_head(buffer, &ALTHAIA_TEXT, size) < 0
+        ? -1
+        : althaia_put_bytes(buffer, bytes, size);
 }
 
 /* Write a value and return 1. Return 0, with nothing written, if it is none of a built-in type that
