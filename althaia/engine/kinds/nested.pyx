@@ -84,8 +84,8 @@ cdef class DumpNested(DumpStep):
 
 
 cdef object dumped(DumpFrame child, object value, Sink sink):
-    """Dump a value by the plan of a nested schema. With a sink, write it and return whether anything
-    was written."""
+    """Dump a value by the plan of a nested schema. With a sink, write it and return whether
+    anything was written."""
     cdef PyObject* plan = <PyObject*>child.plan
     althaia_enter()
     try:
