@@ -250,12 +250,20 @@ def _watch() -> None:
 
 class _Door:
     """Finds ``althaia.marshmallow``: the compiled copy or the installed release, redirected or
-    not."""
+    not. The redirect's own finder stands in front of it."""
 
     finds_althaia = True
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+        if (
+            name == "marshmallow"
+            and environ.get("ALTHAIA_PATCH")
+            and "althaia.switch.startup" not in sys.modules
+        ):
+            from althaia.switch import startup
+
+            startup.warn_if_not_patched()
         if not name.startswith("althaia.marshmallow"):
             return None
         from althaia.switch import redirect
@@ -267,11 +275,6 @@ if not any(getattr(each, "finds_althaia", False) for each in sys.meta_path):
     sys.meta_path.insert(0, _Door())
 
 seam.connect(_connect_engine)
-
-if environ.get("ALTHAIA_PATCH"):
-    from althaia.switch.startup import warn_if_not_asked as _warn_if_not_asked
-
-    _warn_if_not_asked()
 
 if environ.get("ALTHAIA_REQUIRE_COMPILED"):
     from althaia.switch import status as _status

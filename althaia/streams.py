@@ -78,7 +78,7 @@ def stream(
     >>> for chunk in althaia.stream(RowSchema(), rows):
     ...     file.write(chunk)
     """
-    if why := _why_not(schema, options, lines):
+    for why in _reasons(schema, options, lines):
         raise StreamError(why)
     options.pop("cls", None)
     if not isinstance(chunk_bytes, int) or chunk_bytes < 1:
@@ -103,37 +103,31 @@ def upstream_of(schema: Any) -> Namespace:
     return seam.pristine.get(owner) or dict(vars(owner))
 
 
-def _why_not(schema: Any, options: dict[str, Any], lines: bool) -> str:
-    """Say why the whole collection is needed; "" if its text consists of those of its parts."""
-    kind, known, form = type(schema), upstream_of(schema), schema.opts.render_module
+def _reasons(schema: Any, options: dict[str, Any], lines: bool) -> Iterator[str]:
+    """Yield why the whole collection is needed; nothing if its text is that of its parts."""
+    kind, known = type(schema), upstream_of(schema)
+    whose = kind.__qualname__
     for name in _OWN:
         if name in vars(schema) or getattr(kind, name, None) is not known.get(name):
-            return (
-                f"{kind.__qualname__} has a {name} of its own, which may need the whole "
-                f"collection; stream with a schema that leaves {name} as it is"
+            yield (
+                f"{whose} has a {name} of its own, which may need the whole collection; stream "
+                f"with a schema that leaves {name} as it is"
             )
-    if form not in FORMS:
-        return (
-            f"{kind.__qualname__} is written by {getattr(form, '__name__', form)!s}, whose "
-            "text cannot be taken apart; stream with Meta.render_module = json"
-        )
+    if schema.opts.render_module not in FORMS:
+        yield f"{whose} has a form of its own; stream with Meta.render_module = json"
     if options.get("cls") is not None:
-        return (
-            "an encoder class (cls=…) may write a collection in its own way; give default=… instead"
-        )
+        yield "an encoder class may write a collection in its own way; give default=… instead"
     if lines:
-        if options.get("indent") is None:
-            return ""
-        return "one object a line and indent=… exclude each other; leave one of them out"
+        if options.get("indent") is not None:
+            yield "one object a line and indent=… exclude each other; leave one of them out"
+        return
     for tag in ("pre_dump", "post_dump"):
         for name, for_collection, _ in schema._hooks.get(tag, ()):
             if for_collection:
-                return (
-                    f"{kind.__qualname__}.{name} is a {tag} hook with pass_collection=True "
-                    "and needs the whole collection; stream with lines=True, where each object is "
-                    "dumped alone, or without the hook"
+                yield (
+                    f"{whose}.{name} is a {tag} hook with pass_collection=True and needs the whole "
+                    "collection; stream with lines=True, or without the hook"
                 )
-    return ""
 
 
 class _Pieces:

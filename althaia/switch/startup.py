@@ -34,13 +34,17 @@ def patch_if_asked() -> None:
             _stop(f"althaia: stopped, as ALTHAIA_STRICT asks: {error}")
 
 
-def warn_if_not_asked() -> None:
-    """At ``import althaia``: warn if ``ALTHAIA_PATCH`` is set but no start-up file has run.
+def warn_if_not_patched() -> None:
+    """Warn that ``ALTHAIA_PATCH`` is set and no start-up file has run, while marshmallow is
+    imported.
 
     Python runs the start-up files of site-packages folders only. A folder that was made by ``pip
     install --target`` (a layer of AWS Lambda) or that ``PYTHONPATH`` names is none.
     """
-    if is_no(os.environ.get("ALTHAIA_PATCH", "")) or _is_starting() or _is_runner():
+    from althaia.switch import redirect
+
+    is_off = not is_no(os.environ.get("ALTHAIA_DISABLE", ""))
+    if is_off or redirect.is_patched() or is_no(os.environ["ALTHAIA_PATCH"]):
         return
     seam.warn(
         "ALTHAIA_PATCH is set and has no effect: althaia is not installed in a site-packages "
@@ -50,23 +54,6 @@ def warn_if_not_asked() -> None:
         RuntimeWarning,
         stacklevel=4,
     )
-
-
-def _is_starting() -> bool:
-    """Return whether the interpreter is running start-up files at this moment."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals.get("__name__") == "site":
-            return True
-        frame = frame.f_back  # type: ignore[assignment]
-    return False
-
-
-def _is_runner() -> bool:
-    """Return whether this process is ``python -m althaia``, which redirects itself."""
-    words = " ".join(getattr(sys, "orig_argv", []))
-    script = os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else ""
-    return script in ("althaia", "althaia.exe") or " -m althaia" in words
 
 
 def _say(text: str) -> None:

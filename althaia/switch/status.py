@@ -197,17 +197,14 @@ def check_compiled() -> None:
     settings = config.settings()
     if settings.disable or not settings.require_compiled:
         return
-    modules = _modules(installed.build_info())
-    interpreted = [name for name, state in modules.items() if state == INTERPRETED]
-    if modules and not interpreted:
-        return
-    what = ", ".join(interpreted) or f"{release.OURS} (it was never built)"
-    raise NotCompiledError(
-        f"ALTHAIA_REQUIRE_COMPILED is set, but these are not compiled for "
-        f"{sys.implementation.cache_tag}: {what}. Install a wheel for this interpreter or "
-        "build one ('pip install .' without ALTHAIA_PURE_BUILD), or unset the variable",
-        name=release.OURS,
-    )
+    modules = _modules(installed.build_info()) or {f"{release.OURS} (never built)": INTERPRETED}
+    if what := ", ".join(name for name, state in modules.items() if state == INTERPRETED):
+        raise NotCompiledError(
+            f"ALTHAIA_REQUIRE_COMPILED is set, but these are not compiled for "
+            f"{sys.implementation.cache_tag}: {what}. Install a wheel for this interpreter or "
+            "build one ('pip install .' without ALTHAIA_PURE_BUILD), or unset the variable",
+            name=release.OURS,
+        )
 
 
 def _modules(stamp: dict[str, Any]) -> dict[str, str]:
