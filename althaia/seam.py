@@ -51,14 +51,7 @@ def pause() -> None:
     gives other threads the GIL (``cpython/stack.h``)."""
 
 
-class _Declined:
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "<althaia: no plan, upstream's own code runs>"
-
-
-DECLINED: Final = _Declined()
+DECLINED: Final = object()
 """What a hook returns if there is no plan, so that upstream's own code runs."""
 
 _connectors: list[Connector] = []

@@ -1,7 +1,7 @@
 """Finds which marshmallow is installed, and from which one our copy was made.
 
-This runs at interpreter start, so the version is read from the name of a folder: importing
-``importlib.metadata`` would take longer than all the rest.
+This runs at interpreter start. Where the package is found, the version is read from the name of the
+folder beside it: importing ``importlib.metadata`` would take longer than all the rest.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import sys
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 NAME = "marshmallow"
@@ -47,16 +46,13 @@ def served() -> str | None:
 
 def installed() -> str | None:
     """Return the version of the installed marshmallow without importing it, or None."""
-    for folder in dict.fromkeys(_folders()):
-        if version := version_in(folder):
-            return version
-    # In an archive, or not on sys.path: the finder of another library may find it.
     from importlib import metadata
 
-    try:
-        return metadata.version(NAME)
-    except metadata.PackageNotFoundError:
-        return None
+    # While a start-up file runs, the folders after its own are not on sys.path yet.
+    site = sys.modules.get("site")
+    later = site.getsitepackages() if site is not None and not sys.flags.no_site else []
+    found = metadata.distributions(name=NAME, path=[*sys.path, *later])
+    return next((each.version for each in found), None)
 
 
 def version_in(folder: str) -> str | None:
@@ -69,14 +65,6 @@ def version_in(folder: str) -> str | None:
         if name.lower().startswith(f"{NAME}-") and name.endswith((".dist-info", ".egg-info")):
             return name.rpartition(".")[0].split("-")[1]
     return None
-
-
-def _folders() -> Iterator[str]:
-    yield from sys.path
-    # While a start-up file runs, the folders after its own are not on sys.path yet.
-    site = sys.modules.get("site")
-    if site is not None and not sys.flags.no_site:
-        yield from site.getsitepackages()
 
 
 def build_info() -> dict[str, Any]:

@@ -61,8 +61,7 @@ def switch_on(
         raise ValueError(f"gc={gc!r}: expected 'pause' or 'run'")
     if settings().disable:
         return False
-    # There may be one without metadata.
-    if not force and not _redirect.installed and not (installed.installed() or real_location()):
+    if not force and not _redirect.installed and not (real_location() or installed.installed()):
         raise installed.ReleaseError(installed.served() or "")
     if compiled is not None:
         releases.wants_compiled = compiled

@@ -111,7 +111,7 @@ class Info:
             "Cython": self.cython,
             "Python": self.python,
             "patched": f"yes, by {self.how}" if self.patched else "no",
-            "real marshmallow": f"{self.real_version or 'unknown version'} in {self.real_location}"
+            "real marshmallow": f"{self.real_version} in {self.real_location}"
             if self.real_location
             else "not installed",
             "serves": f"marshmallow {served.version}, {served.how}"
@@ -149,6 +149,7 @@ def info() -> Info:
     """
     stamp = installed.build_info()
     upstream = (stamp.get("upstream") or {}).get("version")
+    served, location = _served(stamp), redirect.real_location()
     return Info(
         version=stamp.get("version", "unknown"),
         upstream=upstream,
@@ -157,9 +158,9 @@ def info() -> Info:
         modules=_modules(stamp),
         patched=redirect.is_patched(),
         how=redirect.how_patched(),
-        real_version=installed.installed(),
-        real_location=redirect.real_location(),
-        served=_served(stamp),
+        real_version=served.version if location else None,
+        real_location=location,
+        served=served,
         plans=f"none: {why}" if (why := release.why_no_plans()) else "on",
         collector="paused for large dumps" if seam.pause_collector else "runs",
         settings=config.settings().as_dict(),

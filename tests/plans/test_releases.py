@@ -14,7 +14,6 @@ import pytest
 
 from althaia.engine.plan import FEATURES_BY_VARIANT
 from althaia.releases import digests, meanings
-from althaia.switch.release import LISTED
 from tests import releases
 
 ROOT = Path(__file__).parents[2]
@@ -53,10 +52,6 @@ def present(version: str) -> dict[str, str]:
 @pytest.mark.parametrize("version", each_of(READ))
 def test_every_function_has_been_read(version: str) -> None:
     assert table().meanings_of_all(present(version))[0] == []
-
-
-def test_the_warning_spares_what_was_read() -> None:
-    assert set(LISTED) == {*READ, releases.SERVED}
 
 
 def test_the_engine_knows_every_variant() -> None:

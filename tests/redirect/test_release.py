@@ -400,7 +400,9 @@ def test_the_release_is_read_from_the_build_info():
 
 def test_the_installed_one_is_found_in_other_forms(tmp_path, monkeypatch):
     folder = tmp_path / "older"
-    (folder / "marshmallow-3.0.0-py3.11.egg-info").mkdir(parents=True)
+    metadata = folder / "marshmallow-3.0.0-py3.11.egg-info"
+    metadata.mkdir(parents=True)
+    (metadata / "PKG-INFO").write_text("Name: marshmallow\nVersion: 3.0.0\n")
     (folder / "marshmallow_sqlalchemy-1.0.dist-info").mkdir()
     monkeypatch.setattr(sys, "path", [str(tmp_path / "missing"), str(folder)])
     assert installed.installed() == "3.0.0"
@@ -415,9 +417,9 @@ def test_found_before_the_start_up_files_have_all_run(tmp_path, monkeypatch):
 def test_asking_costs_little_and_imports_nothing(tmp_path):
     code = """
         import sys
-        from althaia.switch import installed
+        from althaia.switch import redirect
         before = set(sys.modules)
-        installed.installed()
+        redirect.switch_on("test")
         print(sorted(set(sys.modules) - before))
     """
     assert succeed("-c", dedent(code), cwd=tmp_path).strip() == "[]"
