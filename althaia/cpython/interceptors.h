@@ -12,65 +12,22 @@
 static PyObject *althaia_intercepted_names = NULL;
 static PyObject *(*althaia_interceptor)(PyObject *obj, PyObject *name) = NULL;
 
-/* Raise the AttributeError of PyObject_GenericGetAttr(). It is made here because hasattr() throws
- * it away: CPython's C code takes longer, because it sets the attributes by name. That code
- * raises the error for a long class name, because releases shorten it at different lengths. */
-static PyObject *
-althaia_no_attribute(PyObject *obj, PyObject *name)
-{
-    PyTypeObject *cls = (PyTypeObject *)PyExc_AttributeError;
-    PyObject *error, *args;
-    if (strlen(Py_TYPE(obj)->tp_name) > 50) {
-        return PyObject_GenericGetAttr(obj, name);
-    }
-    args = Py_BuildValue("(N)", PyUnicode_FromFormat(
-        "'%s' object has no attribute '%U'", Py_TYPE(obj)->tp_name, name));
-    if (args == NULL) {
-        return NULL;
-    }
-    error = cls->tp_new(cls, args, NULL);
-    Py_DECREF(args);
-    if (error != NULL) {
-        ((PyAttributeErrorObject *)error)->obj = Py_NewRef(obj);
-        ((PyAttributeErrorObject *)error)->name = Py_NewRef(name);
-        PyErr_SetObject(PyExc_AttributeError, error);
-        Py_DECREF(error);
-    }
-    return NULL;
-}
-
 /* The tp_getattro of a class with lazy instances. It is written in C because Cython adds a line to
  * the traceback of each error that passes through a function of its own. */
 static PyObject *
 althaia_intercepted_getattr(PyObject *obj, PyObject *name)
 {
-    PyObject *found, *own, *dict = althaia_dict_there(obj);
-    int concerns;
-    if (dict == NULL || PyDict_CheckExact(dict)) {
-        return PyObject_GenericGetAttr(obj, name);
-    }
-    concerns = PySet_Contains(althaia_intercepted_names, name);
+    PyObject *found, *dict = althaia_dict_there(obj);
+    int concerns = dict == NULL || PyDict_CheckExact(dict)
+        ? 0 : PySet_Contains(althaia_intercepted_names, name);
     if (concerns != 0) {
         found = concerns < 0 ? NULL : althaia_interceptor(obj, name);
         if (found != Py_None) {
             return found;
         }
         Py_DECREF(found);
-        return PyObject_GenericGetAttr(obj, name);
     }
-    /* The set stands for "not found": no class has it. */
-    found = althaia_type_lookup_or((PyObject *)Py_TYPE(obj), name, althaia_intercepted_names);
-    if (found != althaia_intercepted_names
-        && !PyType_HasFeature(Py_TYPE(found), Py_TPFLAGS_METHOD_DESCRIPTOR)) {
-        Py_DECREF(found);
-        return PyObject_GenericGetAttr(obj, name);
-    }
-    if (althaia_dict_get(dict, name, &own) == 0) {
-        own = found == althaia_intercepted_names ? althaia_no_attribute(obj, name)
-            : Py_TYPE(found)->tp_descr_get(found, obj, (PyObject *)Py_TYPE(obj));
-    }
-    Py_DECREF(found);
-    return own;
+    return PyObject_GenericGetAttr(obj, name);
 }
 
 /* Return 1 if our function is the tp_getattro of the class. */
@@ -106,20 +63,6 @@ althaia_intercept_init(PyObject *cls, PyObject *plain, initproc init)
     if (type->tp_init == althaia_plain_init) {
         type->tp_init = init;
     }
-}
-
-/* Return 1 if the frames of this thread's calls may be seen: by a debugger, a profiler, or a
- * replaced frame evaluation function (PEP 523). */
-static inline int
-althaia_is_traced(void)
-{
-#if ALTHAIA_KNOWS_TRACING
-    PyThreadState *thread = PyThreadState_Get();
-    return thread->cframe->use_tracing
-        || _PyInterpreterState_GetEvalFrameFunc(thread->interp) != _PyEval_EvalFrameDefault;
-#else
-    return 1;
-#endif
 }
 
 static PyGetSetDef althaia_intercepted_dict;

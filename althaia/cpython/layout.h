@@ -25,23 +25,9 @@
 #define ALTHAIA_HAS_GIL 1
 #endif
 
-/* There are split-table dictionaries (PEP 412): they share their keys, and `ma_values` points to
- * their values, in the order of the keys. Writing there requires the GIL. */
-#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL
-#define ALTHAIA_KNOWS_SHARED_VALUES 1
-#else
-#define ALTHAIA_KNOWS_SHARED_VALUES 0
-#endif
-
-/* The values of a split-table dictionary begin with four bytes: capacity, size, embedded, valid.
- * They end with one byte per value: the insertion order. Only asked where the layout is known. */
-#if PY_VERSION_HEX >= 0x030D0000
-#define ALTHAIA_VALUES_HAVE_HEAD 1
-#else
-#define ALTHAIA_VALUES_HAVE_HEAD 0
-#endif
-
-/* There are inline values: an instance contains its values, behind its object header. */
+/* There are inline values: an instance contains its values, behind its object header. The values of
+ * a split-table dictionary then begin with four bytes: capacity, size, embedded, valid. They end
+ * with one byte per value: the insertion order. */
 #if PY_VERSION_HEX >= 0x030D0000 && PY_VERSION_HEX < 0x03100000
 #define ALTHAIA_KNOWS_INLINE_VALUES 1
 #else
@@ -49,7 +35,9 @@
 #endif
 
 /* The layout of dict keys is known, and where an instance has its values, inline or not. The
- * interpreter's own specialised instructions use the same layout. */
+ * interpreter's own specialised instructions use the same layout. There are split-table dictionaries
+ * (PEP 412): they share their keys, and `ma_values` points to their values, in the order of the keys.
+ * Writing there requires the GIL. */
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL
 #define ALTHAIA_KNOWS_ENTRIES 1
 #else
@@ -70,14 +58,6 @@
 #define ALTHAIA_KNOWS_DICT_WATCHERS 1
 #else
 #define ALTHAIA_KNOWS_DICT_WATCHERS 0
-#endif
-
-/* `PyThreadState.cframe->use_tracing` says whether a debugger or profiler sees this thread's calls.
- * From 3.12 on sys.monitoring (PEP 669) can see them without it. */
-#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
-#define ALTHAIA_KNOWS_TRACING 1
-#else
-#define ALTHAIA_KNOWS_TRACING 0
 #endif
 
 /* ---- Shims ------------------------------------------------------------------------ */
@@ -282,31 +262,9 @@ althaia_has_python_dict(PyObject *obj, PyObject *descriptor)
     return 1;
 }
 
-/* Return a new object with this instance dictionary; None if the caller must use object.__new__().
- * On 3.11 that allocates an array of values, and setting `__dict__` copies them to a dictionary
- * that is dropped at once. tp_alloc allocates no values. */
-static inline PyObject *
-althaia_new_with_dict(PyObject *cls, PyObject *dict)
-{
-#if PY_VERSION_HEX < 0x030C0000
-    PyTypeObject *type = (PyTypeObject *)cls;
-    if (type->tp_alloc == PyType_GenericAlloc
-        && PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)
-        && PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT)) {
-        PyObject *made = PyType_GenericAlloc(type, 0);
-        if (made != NULL && PyObject_GenericSetDict(made, dict, NULL) < 0) {
-            Py_CLEAR(made);
-        }
-        return made;
-    }
-#endif
-    (void)dict;
-    return Py_NewRef(Py_None);
-}
-
 /* The values of a split-table dictionary: the n-th value belongs to the n-th key. */
 typedef struct {
-#if ALTHAIA_VALUES_HAVE_HEAD
+#if ALTHAIA_KNOWS_INLINE_VALUES
     uint8_t capacity;
     uint8_t size;
     uint8_t embedded;
@@ -327,7 +285,7 @@ althaia_values_of(PyObject *dict)
 static int
 althaia_lies_in_order(PyObject *dict, PyObject *expected)
 {
-#if ALTHAIA_KNOWS_SHARED_VALUES
+#if ALTHAIA_KNOWS_ENTRIES
     Py_ssize_t size = PyTuple_GET_SIZE(expected);
     if (althaia_values_of(dict) == NULL || PyDict_GET_SIZE(dict) != size) {
         return 0;
@@ -569,7 +527,7 @@ althaia_keys_of_instance(PyObject *obj)
 #endif
 
 /* Return an instance's dictionary as a borrowed reference; NULL if it has none yet, because its
- * attributes are inline values. Does not create one. Only for classes whose instances can have
+ * attributes are in the object. Does not create one. Only for classes whose instances can have
  * one. */
 static inline PyObject *
 althaia_dict_there(PyObject *obj)
@@ -577,32 +535,14 @@ althaia_dict_there(PyObject *obj)
     PyObject *dict = NULL;
 #if ALTHAIA_KNOWS_ENTRIES
     if (althaia_keeps_attributes(Py_TYPE(obj))) {
-        return althaia_instance_values(obj, &dict) != NULL ? NULL : dict;
+        althaia_values *values = althaia_instance_values(obj, &dict);
+        /* A dictionary and inline values are there at once. */
+        return values == NULL || ALTHAIA_KNOWS_INLINE_VALUES ? dict : NULL;
     }
 #endif
     dict = althaia_instance_dict(obj);
     Py_XDECREF(dict);
     return dict;
-}
-
-/* Return 0 if an instance has no dictionary yet, because its attributes are in the object; else
- * 1. */
-static inline int
-althaia_has_made_dict(PyObject *obj)
-{
-#if ALTHAIA_KNOWS_ENTRIES
-    if (althaia_keeps_attributes(Py_TYPE(obj))) {
-        PyObject *dict = NULL;
-        althaia_values *values = althaia_instance_values(obj, &dict);
-#if !ALTHAIA_KNOWS_INLINE_VALUES
-        if (values != NULL) {
-            return 0;
-        }
-#endif
-        return values == NULL || dict != NULL;
-    }
-#endif
-    return 1;
 }
 
 #endif

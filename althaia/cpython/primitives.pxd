@@ -11,7 +11,6 @@ cdef extern from "althaia/cpython/watchers.h":
 
 cdef extern from "althaia/cpython/layout.h":
     bint ALTHAIA_HAS_GIL
-    bint ALTHAIA_KNOWS_SHARED_VALUES
     bint ALTHAIA_KNOWS_INLINE_VALUES
     bint ALTHAIA_KNOWS_DICT_VERSIONS
     bint ALTHAIA_KNOWS_ENTRIES

@@ -110,9 +110,6 @@ althaia_same_inline(PyObject *object, const althaia_inline_copy *copy)
 {
 #if ALTHAIA_KNOWS_INLINE_VALUES
     const althaia_values *now, *then;
-#if ALTHAIA_HAS_GIL
-    size_t before, after;
-#endif
     if (copy == NULL) {
         return 0;
     }
@@ -122,7 +119,6 @@ althaia_same_inline(PyObject *object, const althaia_inline_copy *copy)
         || !althaia_read_byte(&now->valid)) {
         return 0;
     }
-#if !ALTHAIA_HAS_GIL
     for (int i = 0; i < then->capacity; i++) {
         if (i != copy->unwatched && althaia_read_pointer(&now->values[i]) != then->values[i]) {
             return 0;
@@ -134,14 +130,6 @@ althaia_same_inline(PyObject *object, const althaia_inline_copy *copy)
         }
     }
     return 1;
-#else
-    before = copy->unwatched < 0 ? now->capacity : (size_t)copy->unwatched;
-    after = copy->unwatched < 0 ? now->capacity : before + 1;
-    return memcmp(now->values, then->values, before * sizeof(PyObject *)) == 0
-        && memcmp(now->values + after, then->values + after,
-                  (now->capacity - after) * sizeof(PyObject *)) == 0
-        && memcmp(althaia_inline_order(now), althaia_inline_order(then), now->size) == 0;
-#endif
 #else
     (void)object;
     (void)copy;

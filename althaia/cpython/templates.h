@@ -27,7 +27,7 @@ althaia_may_be_tracked(PyObject *value)
 static inline int
 althaia_put(PyObject *dict, Py_ssize_t n, PyObject *key, PyObject *value)
 {
-#if ALTHAIA_KNOWS_SHARED_VALUES
+#if ALTHAIA_KNOWS_ENTRIES
     althaia_values *apart = althaia_values_of(dict);
     if (apart != NULL && apart->values[n] == Py_None) {
         if (althaia_may_be_tracked(value) && !PyObject_GC_IsTracked(dict)) {

@@ -20,7 +20,7 @@ from althaia import seam
 
 from althaia.cpython.primitives cimport (
     ALTHAIA_DICT, ALTHAIA_HAS_GIL, ALTHAIA_KEYS, ALTHAIA_KNOWS_DICT_VERSIONS, ALTHAIA_KNOWS_ENTRIES,
-    ALTHAIA_KNOWS_INLINE_VALUES, ALTHAIA_KNOWS_SHARED_VALUES, ALTHAIA_RECORD_SIZE, ALTHAIA_VALUES,
+    ALTHAIA_KNOWS_INLINE_VALUES, ALTHAIA_RECORD_SIZE, ALTHAIA_VALUES,
     althaia_all_hold, althaia_copy_inline, althaia_counted, althaia_dict_item,
     althaia_dict_or_none, althaia_dict_version, althaia_epoch, althaia_has_noted_version,
     althaia_has_python_dict, althaia_lies_in_order, althaia_lists_hold, althaia_note_version,

@@ -1,18 +1,13 @@
-"""Copy fields, sets of names and instance dictionaries without running user code.
+"""Copy fields and instance dictionaries without running user code.
 
 Everything in this folder that copies a field calls :func:`clone`.
 """
 
-cdef extern from "althaia/cpython/layout.h":
-    object althaia_new_with_dict(object cls, dict attributes)
-
 cdef extern from "Python.h":
     object PyObject_GenericGetDict(object obj, void* context)
-
-
-cdef tuple SET_FUNCTIONS = tuple(f"orderedset.OrderedSet.{name}" for name in (
-    "__init__", "add", "discard", "__iter__",
-))
+    ctypedef struct PyTypeObject:
+        pass
+    object PyType_GenericAlloc(PyTypeObject* cls, Py_ssize_t items)
 
 
 cdef object clone(object field):
@@ -34,36 +29,12 @@ cdef dict copies_by_name(object declared):
 
 cdef object made_with(object cls, dict attributes):
     """Return a new object of a class with this instance dictionary, without calling the class."""
-    cdef object made = althaia_new_with_dict(cls, attributes)
-    if made is None:
-        made = object.__new__(cls)
-        put_dict(made, attributes)
+    # object.__new__ would make a dictionary on CPython 3.11, which is replaced at once.
+    cdef object made = PyType_GenericAlloc(<PyTypeObject*>cls, 0)
+    put_dict(made, attributes)
     return made
 
 
 cdef dict vars_of(object obj):
     """Return an object's instance dictionary without asking its class."""
     return <dict>PyObject_GenericGetDict(obj, NULL)
-
-
-cdef object copied_names(object names):
-    """Return a copy of one of upstream's sets of names.
-
-    Its linked list is built here. ``__init__`` would run Python code of ``collections.abc``, during
-    which other threads and the GC may run.
-    """
-    cdef object copied
-    cdef dict links
-    cdef list end, link, last
-    if not upstream.is_known(*SET_FUNCTIONS):
-        return upstream.OrderedSet(names)
-    copied = object.__new__(upstream.OrderedSet)
-    links, end = {}, []
-    end += [None, end, end]
-    last = end
-    for key in <dict>vars_of(names)["map"]:
-        link = [key, last, end]
-        last[2] = end[1] = links[key] = link
-        last = link
-    put_dict(copied, {"end": end, "map": links})
-    return copied

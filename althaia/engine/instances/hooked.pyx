@@ -7,11 +7,6 @@ values that the hook has left. ``planner`` calls :func:`hooked_prototype`, which
 instance with it: if they are equal, the call runs the prototype's plan with the instance's fields.
 """
 
-cdef extern from "althaia/cpython/dict_differences.h":
-    int althaia_next_difference(
-        dict mine, dict theirs, Py_ssize_t* at, PyObject** my_value, PyObject** their_value
-    )
-
 cdef tuple PLAIN_KEYS = (str, type(None))
 cdef tuple PLAIN_TYPES = (str, int, bool, type(None))
 # The number of instances that are tried as the prototype.
@@ -220,20 +215,20 @@ cdef bint are_equal(
 ) except -1:
     """Whether two dictionaries have the same keys in the same order, with equal or corresponding
     values."""
-    cdef Py_ssize_t at = 0
+    cdef Py_ssize_t at = 0, their_at = 0
+    cdef PyObject *key
     cdef PyObject *value
+    cdef PyObject *their_key
     cdef PyObject *their_value
-    cdef int found
     if type(mine) is not dict or len(<dict>mine) != len(theirs):
         return False
-    while True:
-        found = althaia_next_difference(<dict>mine, theirs, &at, &value, &their_value)
-        if found <= 0:
-            return found == 0
-        if not corresponds(
-            <object>value, <object>their_value, own, hooked, schema
+    while PyDict_Next(mine, &at, &key, &value):
+        if not PyDict_Next(theirs, &their_at, &their_key, &their_value) or key != their_key or not (
+            value == their_value
+            or corresponds(<object>value, <object>their_value, own, hooked, schema)
         ):
             return False
+    return True
 
 
 cdef bint corresponds(

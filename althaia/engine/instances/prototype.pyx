@@ -94,8 +94,6 @@ cdef class Prototype:
             return ordered_dict(fields) if type(value) is ordered_dict else fields
         if value is None or (self.original is not None and value is self.original.get(name)):
             return value
-        if type(value) is upstream.OrderedSet:
-            return copied_names(value)
         return type(value)(value)
 
     cdef dict unbound(self, OwnFields own_fields, object schema):
@@ -220,7 +218,7 @@ cdef class OwnFields:
                 value = MethodType(value, schema)
             elif kind == NAMES:
                 if self.sets[value] is None:
-                    self.sets[value] = copied_names(self.prototype.sets[value])
+                    self.sets[value] = upstream.OrderedSet(self.prototype.sets[value])
                 value = self.sets[value]
             else:
                 value = [

@@ -24,7 +24,7 @@ def features():
     API."""
     return {
         "global interpreter lock": bool(ALTHAIA_HAS_GIL),
-        "values of shared-key dictionaries": bool(ALTHAIA_KNOWS_SHARED_VALUES),
+        "values of shared-key dictionaries": bool(ALTHAIA_KNOWS_ENTRIES),
         "values in instances": bool(ALTHAIA_KNOWS_INLINE_VALUES),
         "places of keys and attributes": bool(ALTHAIA_KNOWS_ENTRIES),
         "dictionary versions": bool(ALTHAIA_KNOWS_DICT_VERSIONS),

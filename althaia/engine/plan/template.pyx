@@ -59,7 +59,7 @@ cdef dict share_keys(tuple keys):
     """Return a split-table dictionary of these keys, whose copies share them; None if CPython has
     no such dictionaries."""
     cdef int _i
-    if not ALTHAIA_KNOWS_SHARED_VALUES:
+    if not ALTHAIA_KNOWS_ENTRIES:
         return None
     if len(keys) > MOST_SHARED_KEYS or not all(type(key) is str for key in keys):
         return None

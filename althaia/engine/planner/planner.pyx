@@ -7,7 +7,7 @@ dropped, the schema waits longer for the next one.
 """
 
 cdef extern from "althaia/cpython/layout.h":
-    bint althaia_has_made_dict(object obj)
+    void* althaia_dict_there(object obj)
 
 cdef extern from "Python.h":
     object PyObject_GenericGetAttr(object obj, object name)
@@ -84,7 +84,7 @@ cdef bint is_first_call(object schema, bint inside) except -1:
         ``Schema._do_load``, which call them, have asked before.
     """
     global in_first_call
-    if at_once or not ALTHAIA_HAS_GIL or althaia_has_made_dict(schema):
+    if at_once or not ALTHAIA_HAS_GIL or althaia_dict_there(schema) is not NULL:
         return False
     if in_first_call is not <void*>schema:
         if not inside:
@@ -163,7 +163,7 @@ cdef Plan find_anew(object schema, int direction, bint large):
     it is due for its own.
     """
     cdef bint had_first_call = (
-        not at_once and ALTHAIA_HAS_GIL and althaia_has_made_dict(schema)
+        not at_once and ALTHAIA_HAS_GIL and althaia_dict_there(schema) is not NULL
         and existing_dict(schema) is None
     )
     cdef InstanceDict state = plan_holder(schema)
