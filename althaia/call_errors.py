@@ -9,7 +9,6 @@ do not fit. Correct calls cost nothing.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -18,13 +17,13 @@ def _nothing() -> None:
     return None
 
 
-def repeat(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+def repeat(function: Any, /, *args: Any, **kwargs: Any) -> None:
     """Make the same call to an interpreted function of the same signature and no body.
 
     :raises TypeError: the arguments do not fit
 
     >>> def area(width, *, height): ...
-    >>> repeat(area, (), {"height": 1})
+    >>> repeat(area, height=1)
     Traceback (most recent call last):
     TypeError: area() missing 1 required positional argument: 'width'
     """

@@ -117,9 +117,6 @@ althaia_fill_cache(althaia_inline_cache *cache, PyObject *obj, PyObject *key)
 {
     cache->at = -1;
     cache->tag = 0;
-    if (!ALTHAIA_KNOWS_ENTRIES) {
-        return;
-    }
     if (PyDict_CheckExact(obj)) {
         althaia_learn_key(cache, althaia_keys_of(obj), key);
     }
@@ -147,7 +144,7 @@ althaia_cached_value(const althaia_inline_cache *cache, PyObject *obj)
 static int
 althaia_has_inline_caches(PyObject *cls)
 {
-    return ALTHAIA_KNOWS_ENTRIES && althaia_keeps_attributes((PyTypeObject *)cls);
+    return althaia_keeps_attributes((PyTypeObject *)cls);
 }
 
 /* Return the entry of the instance dictionary under a name, whatever attribute the class has, as a
@@ -206,7 +203,6 @@ althaia_cached_item(PyObject *dict, PyObject *key, PyObject *absent, althaia_inl
 #else
 
 /* Free-threaded builds have no inline caches, because all threads would write to the same one. */
-#define althaia_fill_cache(cache, obj, key) ((void)(cache))
 #define althaia_cached_value(cache, obj) ((PyObject *)NULL)
 #define althaia_has_inline_caches(cls) 0
 #define althaia_cached_entry(obj, name, cache) ((void)(cache), (PyObject *)NULL)

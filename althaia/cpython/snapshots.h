@@ -26,20 +26,13 @@ althaia_same_entries(PyObject *dict, PyObject *keys, PyObject *values, PyObject 
     return same && at == size;
 }
 
-/* Return 1 if the dictionary has not changed since it had this version. 0 means "unknown": the
- * caller must compare the contents. */
-static inline int
-althaia_same_version(PyObject *dict, uint64_t version)
-{
-    return version != 0 && althaia_dict_version(dict) == version;
-}
-
-/* Compare a dictionary with a stored version, which another thread may be writing at this
- * moment. */
+/* Return 1 if the dictionary has not changed since it had the stored version, which another thread
+ * may be writing at this moment. 0 means "unknown": the caller must compare the contents. */
 static inline int
 althaia_has_noted_version(PyObject *dict, uint64_t *place)
 {
-    return althaia_same_version(dict, althaia_read_version(place));
+    uint64_t version = althaia_read_version(place);
+    return version != 0 && althaia_dict_version(dict) == version;
 }
 
 /* Store the version at which a dictionary had the expected contents. The caller must read the
@@ -176,14 +169,6 @@ althaia_version_to_note(PyObject *dict)
     return althaia_dict_version(dict);
 }
 
-/* Return 1 if the dictionary has not changed since althaia_version_to_note() returned `note`.
- * 0 means "unknown": the caller must compare the contents. */
-static inline int
-althaia_is_as_noted(PyObject *dict, uint64_t note)
-{
-    return althaia_epoch != 0 ? note == althaia_epoch : althaia_same_version(dict, note);
-}
-
 /* Return the address of the object's field that points to this instance dictionary, so that the
  * guard can compare that pointer. Return NULL if the address is not known. */
 static inline PyObject **
@@ -226,7 +211,8 @@ althaia_holds(PyObject **record, althaia_watched *each, PyObject *any)
         return 0;
     }
     same = dict == record[ALTHAIA_DICT]
-        && althaia_is_as_noted(dict, althaia_read_version(&each->version));
+        && (althaia_epoch != 0 ? each->version == althaia_epoch
+                               : althaia_has_noted_version(dict, &each->version));
     if (!same) {
         version = dict == record[ALTHAIA_DICT] ? althaia_version_to_note(dict) : 0;
         /* A dict subclass is refused: a step may copy the dictionary, and a subclass can override

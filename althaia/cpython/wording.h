@@ -13,33 +13,25 @@
 static PyObject *
 althaia_repeat_call(PyObject *function, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    PyObject *module, *positional = NULL, *named = NULL, *result = NULL;
-    Py_ssize_t i;
+    PyObject *module, *repeat = NULL, *result = NULL, **all;
+    Py_ssize_t size = count;
+    if (names != NULL && !PyTuple_Check(names)) {
+        names = NULL;
+    }
+    size += names != NULL ? PyTuple_GET_SIZE(names) : 0;
     module = PyImport_ImportModule("althaia.call_errors");
     if (module == NULL) {
         return NULL;
     }
-    positional = PyTuple_New(count);
-    named = PyDict_New();
-    if (positional == NULL || named == NULL) {
-        goto done;
+    all = PyMem_New(PyObject *, (size_t)size + 1);
+    if (all != NULL && (repeat = PyObject_GetAttrString(module, "repeat")) != NULL) {
+        all[0] = function;
+        memcpy(all + 1, args, (size_t)size * sizeof(PyObject *));
+        result = PyObject_Vectorcall(repeat, all, (size_t)count + 1, names);
+        Py_DECREF(repeat);
     }
-    for (i = 0; i < count; i++) {
-        Py_INCREF(args[i]);
-        PyTuple_SET_ITEM(positional, i, args[i]);
-    }
-    if (names != NULL && PyTuple_Check(names)) {
-        for (i = 0; i < PyTuple_GET_SIZE(names); i++) {
-            if (PyDict_SetItem(named, PyTuple_GET_ITEM(names, i), args[count + i]) < 0) {
-                goto done;
-            }
-        }
-    }
-    result = PyObject_CallMethod(module, "repeat", "OOO", function, positional, named);
-done:
+    PyMem_Free(all);
     Py_DECREF(module);
-    Py_XDECREF(positional);
-    Py_XDECREF(named);
     return result;
 }
 

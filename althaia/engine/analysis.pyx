@@ -21,7 +21,7 @@ from althaia import seam
 from althaia.engine.plan import ABSENT, NotPlannable, may_be_put, qualified
 
 from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL, althaia_dict_version, althaia_has_noted_version, althaia_note_version,
+    althaia_dict_version, althaia_has_noted_version, althaia_note_version,
     althaia_type_tag,
 )
 from althaia.engine.plan cimport (

@@ -24,9 +24,6 @@ cdef object object_getattribute = object.__getattribute__
 cdef object object_setattr = object.__setattr__
 cdef tuple UTILS_OF_FIELDS = ("fields", ("utils",))
 cdef tuple HOLDING = (*INNER, "tuple_fields")
-# Methods that upstream's classes still have: the type version, the name, and the functions of this
-# release that nobody has read.
-cdef set kept_methods = set()
 
 NOT_PLAIN = "the dictionary of an instance cannot be replaced"
 """The reason for a schema whose instance dictionary cannot hold plans."""
@@ -306,17 +303,8 @@ cdef class Analysis:
 
         :raises NotPlannable: it has not, or the class is not upstream's.
         """
-        cdef tuple version = (althaia_type_tag(cls), name, self.upstream.unknown)
-        if version in kept_methods:
-            return
-        if cls.__dict__.get(name) is not seam.pristine.get(cls, {}).get(name, ABSENT):
+        if cls not in seam.pristine or not self.upstream.defines(cls, name, cls):
             raise NotPlannable(f"{name} of {cls.__module__}.{cls.__qualname__} is not upstream's")
-        self.known(qualified(cls, name))
-        # CPython uses no type version twice. Without the GIL the class may have changed meanwhile.
-        if version[0] != 0 and ALTHAIA_HAS_GIL:
-            if len(kept_methods) >= MOST_CLASSES:
-                kept_methods.clear()
-            kept_methods.add(version)
 
     def field_function(self, module, *names):
         """Watch names in a module of upstream that the plan replaces by its own code.
@@ -347,15 +335,6 @@ cdef class Analysis:
         """
         self.watch_group(UTILS_OF_FIELDS)
         self.watch_group(("utils", names))
-
-    def as_defined(self, module, name):
-        """Watch a name in a module of upstream that must remain what upstream defined it as.
-
-        :raises NotPlannable: it is replaced.
-        """
-        found = self.watch_entry(self.upstream.live[module], name)
-        if found is not seam.defined[module].get(name, ABSENT):
-            raise NotPlannable(f"marshmallow.{module}.{name} is replaced")
 
     cpdef check_readable(self, field):
         """Check that reading a field's attributes runs no code of its class.

@@ -94,8 +94,7 @@ def examine(Upstream upstream, cls, schema):
         analysis.known("schema.Schema.__init__", "schema.Schema._init_fields")
         # A prototype is built at another time than its instances, and not once for each of them.
         analysis.field_function("schema", "is_collection", "copy")
-        analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
-        analysis.as_defined("utils", "Mapping")
+        analysis.field_function("utils", "is_iterable_but_not_string", "is_generator", "Mapping")
         _check_construction(analysis, cls)
         for field in analysis.fields():
             _check_field(analysis, cls, field, True)
@@ -271,9 +270,8 @@ cdef int _check_inferred(Analysis analysis) except -1:
         if any(type(name) is not str or name not in declared for name in named):
             raise NotPlannable("Meta names a field that is not declared")
     # Made for each name, and used for those without a field.
-    analysis.as_defined("fields", "Inferred")
-    analysis.as_defined("schema", "OrderedDict")
-    analysis.field_function("schema", "validate_unknown_parameter_value")
+    analysis.field_function("fields", "Inferred")
+    analysis.field_function("schema", "OrderedDict", "validate_unknown_parameter_value")
 
 
 cdef int _check_field(Analysis analysis, object cls, object field, bint top) except -1:

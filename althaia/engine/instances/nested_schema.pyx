@@ -85,7 +85,18 @@ cdef object resolved(object field, object parent, InstanceDict state):
     run."""
     cdef object nested = field.nested
     if upstream.nested_has_context:
-        return resolved_with_context(field, parent, state)
+        # The parent of a lazy instance's field may still be the prototype: the instance is asked.
+        owner = parent if has_prototypes_fields(state) else field.parent
+        context = getattr(owner, "context", NOTHING)
+        if type(context) is not dict or len(<dict>context) > 0 or not (
+            type(nested) in (str, FunctionType) or is_schema_class(nested) or is_schema(nested)
+        ):
+            # Upstream's code passes the context on, and warns of it. Of any other callable it asks
+            # for its ``__class__``, which may be code.
+            return None
+        if type(nested) is str:
+            # Assigning to ``nested`` would add a reference, and no schema would be fresh.
+            return from_returned(field, named(field, nested))
     if not callable(nested):
         if ALTHAIA_HAS_GIL and not is_schema(nested):
             return None
@@ -95,46 +106,21 @@ cdef object resolved(object field, object parent, InstanceDict state):
             return None
         nested = nested()
         materialise_if_touched(parent, state)
-    return from_returned(field, nested, None)
+    return from_returned(field, nested)
 
 
-cdef object resolved_with_context(object field, object parent, InstanceDict state):
-    """Return what :func:`resolved` returns, in a release where nested schemas get their parent's
-    ``context``."""
-    # The parent of a lazy instance's field may still be the prototype: the instance is asked.
-    cdef object owner = parent if has_prototypes_fields(state) else field.parent
-    cdef object nested = field.nested, context = getattr(owner, "context", NOTHING)
-    if type(context) is not dict or len(<dict>context) > 0:
-        # Upstream's code passes the context on, and warns of it.
-        return None
-    if type(nested) is FunctionType:
-        # Of any other callable upstream asks for its ``__class__``, which may be code.
-        nested = nested()
-        materialise_if_touched(parent, state)
-    elif not (type(nested) is str or is_schema_class(nested) or is_schema(nested)):
-        return None
-    return from_returned(field, nested, context)
-
-
-cdef object from_returned(object field, object nested, object context):
-    """Return the schema that upstream makes from ``nested``, which it has called if it is callable.
-
-    :param context: the nested schema's ``context``; None in a release without one.
-    """
+cdef object from_returned(object field, object nested):
+    """Return the schema that upstream makes from ``nested``, which it has called if it is
+    callable."""
     cdef object copied
-    if context is not None and type(nested) is str:
-        # Assigning to ``nested`` would add a reference, and no schema would be fresh.
-        return from_returned(field, named(field, nested), context)
     if is_fresh(nested) and field.only is None and plain_names(field.exclude) == ():
         # Upstream's code copies the instance, because others may use it. Nobody else has this one,
         # so that it serves as its own copy.
-        if context is not None:
-            nested.context.update(context)
         if field.many is not None and upstream.nested_many_overrides:
             nested.many = field.many
         return nested
     if is_schema_class(nested):
-        return from_class(field, nested, context)
+        return from_class(field, nested)
     copied = lazy_copy(nested, field) if is_schema(nested) else None
     return upstreams_schema(field, nested) if copied is None else copied
 
@@ -174,18 +160,18 @@ cdef bint is_schema_class(object nested) except -1:
     )
 
 
-cdef object from_class(object field, object nested, object context):
-    """Make the nested schema from a class, as upstream does.
-
-    :param context: its ``context``; None in a release without one.
-    """
+cdef object from_class(object field, object nested):
+    """Make the nested schema from a class, as upstream does."""
     cdef dict options = {
         "many": bool(field.many) if upstream.nested_many_overrides else field.many,
         "only": field.only,
         "exclude": field.exclude,
     }
-    if context is not None:
-        options["context"] = context
+    if upstream.nested_has_context:
+        if althaia_type_lookup(nested, INIT) is not upstream.schema_attributes[INIT]:
+            # The parent's empty context is given to it, and may be changed.
+            return upstreams_schema(field, nested)
+        options["context"] = {}
     options["load_only"] = of_nested(field, "load_only")
     options["dump_only"] = of_nested(field, "dump_only")
     return nested(**options)

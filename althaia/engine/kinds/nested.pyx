@@ -422,8 +422,7 @@ def check_resolved(analysis, field):
     """Make sure that upstream's code resolves the nested schema, because part of it is repeated
     here."""
     analysis.field_method(field, "_nested_normalized_option", analysis.upstream.fields["Nested"])
-    for name in ("Schema", "SchemaMeta"):
-        analysis.as_defined("schema", name)
+    analysis.field_function("schema", "Schema", "SchemaMeta")
     for name in ("nested", "only", "exclude", "_schema"):
         analysis.field_value(field, name)
     if type(analysis.field_value(field, "many")) not in (bool, type(None)):
