@@ -14,6 +14,7 @@ from althaia.bulk.pieces import (
     Item,
     Partition,
     Unreadable,
+    by_key,
     different,
     has_surrogates,
 )
@@ -123,8 +124,7 @@ def cell_reader(schema: Any) -> Callable[[dict[str, str]], dict[str, Any]]:
 
     empty: dict[str, Any] = {}
     holding, whole = set(), set()
-    for name, field in schema.load_fields.items():
-        key = name if field.data_key is None else field.data_key
+    for key, field in by_key(schema.load_fields).items():
         if (field.allow_none or not field.required) and _refuses_empty(field, key):
             empty[key] = None if field.allow_none else _LEFT_OUT
         if isinstance(field, (fields.List, fields.Tuple, fields.Mapping, fields.Nested)):

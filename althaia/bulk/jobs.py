@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 from typing import Any
 
 from althaia.bulk import executors
-from althaia.bulk.pieces import BulkError, Partition, Problem, Summary
+from althaia.bulk.pieces import BulkError, Partition, Problem, Summary, by_key
 from althaia.bulk.reading import (
     PARTITION_BYTES,
     STANDARD_INPUT,
@@ -120,9 +120,9 @@ def _run(
                 summary.lost.append(f"{partition}: {outcome.lost}")
             else:
                 summary.records += outcome.records
-                for line, kind, errors in outcome.problems:
+                for problem in outcome.problems:
                     for each in to_tell:
-                        each(Problem(partition.file, line, kind, errors))
+                        each(problem)
                 for each in write:
                     each(outcome.output)
             watch(partition, summary)
@@ -149,10 +149,7 @@ def _compare_columns(task: Task, partition: Partition) -> None:
     schema = task.schema
     if task.dump or schema._hooks.get("pre_load"):
         return
-    known = {
-        name if field.data_key is None else field.data_key: field
-        for name, field in schema.load_fields.items()
-    }
+    known = by_key(schema.load_fields)
     strange = [name for name in partition.columns if name not in known]
     lacking = [
         name

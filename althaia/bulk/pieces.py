@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -55,17 +55,6 @@ class Partition:
         return f"{self.file}, from {unit} {self.first:,} on"
 
 
-@dataclass(slots=True)
-class Outcome:
-    """The outcome of one partition: its records, problems by line of the file, and what was
-    written. ``lost`` says why there is nothing of that."""
-
-    records: int = 0
-    problems: list[tuple[int, str, Any]] = field(default_factory=list)
-    output: Any = None
-    lost: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class Problem:
     """A record that is not valid.
@@ -82,6 +71,17 @@ class Problem:
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The outcome of one partition: its records, problems by line of the file, and what was
+    written. ``lost`` says why there is nothing of that."""
+
+    records: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    output: Any = None
+    lost: str = ""
 
 
 @dataclass(slots=True)
@@ -168,6 +168,13 @@ def different(file: str, columns: Sequence[str]) -> tuple[str, ...]:
     if double:
         raise BulkError(f"{file}: more than one column is named {', '.join(map(repr, double))}")
     return tuple(columns)
+
+
+def by_key(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema's fields by the keys that they have in data."""
+    return {
+        name if field.data_key is None else field.data_key: field for name, field in fields.items()
+    }
 
 
 @contextmanager

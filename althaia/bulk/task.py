@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from althaia.bulk.csv_files import cell_reader
-from althaia.bulk.pieces import BulkError, Outcome, Partition, Unreadable
+from althaia.bulk.pieces import BulkError, Outcome, Partition, Problem, Unreadable
 from althaia.bulk.reading import items
 from althaia.bulk.travel import pack, unpack
 from althaia.bulk.writing import spelling, written
@@ -115,6 +115,7 @@ class Task:
         from marshmallow import ValidationError
 
         outcome = Outcome()
+        file, problems = partition.file, outcome.problems
         work = self._work(schema)
         read = self._reading(partition.form, schema)
         spell = None if self.target is None else spelling(self.target, schema)
@@ -122,7 +123,7 @@ class Task:
         for number, record in items(partition):
             outcome.records += 1
             if type(record) is Unreadable:
-                outcome.problems.append((number, "unreadable", record.text))
+                problems.append(Problem(file, number, "unreadable", record.text))
                 continue
             if read is not None:
                 record = read(record)
@@ -131,18 +132,18 @@ class Task:
                 if spell is not None:
                     results.append((number, spell(result)))
             except ValidationError as error:
-                outcome.problems.append((number, "invalid", _plain(error.messages)))
+                problems.append(Problem(file, number, "invalid", _plain(error.messages)))
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
                 # The schema's own code failed, even by SystemExit or CancelledError, or the form
                 # cannot contain the result: report this record and go on.
-                outcome.problems.append((number, "exception", _failure(error)))
+                problems.append(Problem(file, number, "exception", _failure(error)))
         if self.target is not None:
-            outcome.output = self._written(results, outcome)
+            outcome.output = self._written(results, file, problems)
         return outcome
 
-    def _written(self, results: list[tuple[int, Any]], outcome: Outcome) -> Any:
+    def _written(self, results: list[tuple[int, Any]], file: str, problems: list[Problem]) -> Any:
         """Return the part of a file for some results. One that does not fit becomes a problem."""
         assert self.target is not None
         try:
@@ -154,8 +155,8 @@ class Task:
                     written([one], self.target, self.schema)
                     fitting.append(one)
                 except Exception as error:
-                    outcome.problems.append((number, "exception", _failure(error)))
-        outcome.problems.sort(key=lambda problem: problem[0])
+                    problems.append(Problem(file, number, "exception", _failure(error)))
+        problems.sort(key=lambda problem: problem.line)
         return written(fitting, self.target, self.schema)
 
     def _reading(self, form: str, schema: Any) -> Callable[[Any], Any] | None:

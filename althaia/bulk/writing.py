@@ -17,7 +17,7 @@ from functools import partial
 from typing import IO, Any
 
 from althaia.bulk.csv_files import MOST_IN_CELL
-from althaia.bulk.pieces import BulkError, Problem, as_json, naming
+from althaia.bulk.pieces import BulkError, Problem, as_json, by_key, naming
 
 Write = Callable[[Any], None]
 
@@ -126,7 +126,7 @@ def spelling(form: str, schema: Any) -> Callable[[Any], Any]:
     if form in ("ndjson", "json"):
         return _json
     if form == "csv":
-        return partial(_row, _columns(schema))
+        return partial(_row, list(by_key(schema.dump_fields)))
     from althaia.bulk.parquet import layout
 
     return layout(schema)[1]
@@ -181,7 +181,7 @@ def written_to(file: str, form: str, schema: Any) -> Iterator[Callable[[Any], No
 @contextmanager
 def _text(opened: IO[bytes], file: str, form: str, schema: Any) -> Iterator[Write]:
     """Begin a file of text, yield the function that adds a piece to it, and end it."""
-    columns = _columns(schema)
+    columns = list(by_key(schema.dump_fields))
     if form == "csv" and not columns:
         raise BulkError(
             f"{type(schema).__name__} has no fields that are dumped, and CSV cannot be written "
@@ -215,13 +215,6 @@ def _tables(opened: IO[bytes], file: str, form: str, schema: Any) -> Iterator[Wr
                 raise BulkError(f"{file}: cannot be written as Parquet: {error}") from error
 
         yield add
-
-
-def _columns(schema: Any) -> list[str]:
-    return [
-        name if field.data_key is None else field.data_key
-        for name, field in schema.dump_fields.items()
-    ]
 
 
 def _cell(value: Any) -> Any:

@@ -49,6 +49,13 @@ HOOKS = {
 }
 
 SOURCES = ("nothing", "key", "path", "get_attribute", "get_value", "serialize")
+_IN_WORDS = {
+    "nothing": "no attribute",
+    "get_attribute": "the schema's get_attribute",
+    "get_value": "its own get_value",
+    "serialize": "the field itself",
+    "deserialize": "the field itself",
+}
 
 
 class _Text:
@@ -111,7 +118,8 @@ class FieldPath:
     def lines(self, indent: str, text: _Text) -> Iterator[str]:
         head = f"{indent}{self.name}: {self.step}"
         if self.source is not None:
-            head += f", from {self._from()}"
+            reads = repr(self.reads) if self.source in ("key", "path") else self.source
+            head += f", from {_IN_WORDS.get(self.source, reads)}"
             if self.key != self.name:
                 head += f", as {self.key!r}"
         yield f"{head}  ({self.field})"
@@ -125,16 +133,6 @@ class FieldPath:
             yield f"{indent}  nested schema unknown: {self.unresolved}"
         if self.nested is not None:
             yield from self.nested.lines(f"{indent}  ", text)
-
-    def _from(self) -> str:
-        if self.source in ("key", "path"):
-            return repr(self.reads)
-        known = {
-            "nothing": "no attribute",
-            "get_attribute": "the schema's get_attribute",
-            "get_value": "its own get_value",
-        }
-        return known.get(str(self.source), "the field itself")
 
 
 @dataclass(frozen=True)

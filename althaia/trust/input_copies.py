@@ -14,18 +14,17 @@ from copy import copy
 from typing import Any
 
 
-def copy_of(value: Any) -> Any:
+def copy_of(value: Any, known: dict[int, Any] | None = None) -> Any:
     """Return a copy that shares with the original only objects that are no containers.
+
+    :param known: copies of the containers around the value, which it may contain
 
     >>> original = {"a": [1]}
     >>> copy_of(original)["a"].append(2)
     >>> original
     {'a': [1]}
     """
-    return _copied(value, {})
-
-
-def _copied(value: Any, copies: dict[int, Any]) -> Any:
+    copies = {} if known is None else known
     cls = type(value)
     if cls not in (dict, list, tuple):
         if isinstance(value, (MutableMapping, MutableSequence)) and cls is not bytearray:
@@ -35,12 +34,12 @@ def _copied(value: Any, copies: dict[int, Any]) -> Any:
     if id(value) in copies:
         return copies[id(value)]
     if cls is tuple:
-        return tuple(_copied(each, copies) for each in value)
+        return tuple(copy_of(each, copies) for each in value)
     result = copies[id(value)] = cls()
     if cls is dict:
-        result.update((key, _copied(each, copies)) for key, each in value.items())
+        result.update((key, copy_of(each, copies)) for key, each in value.items())
     else:
-        result.extend(_copied(each, copies) for each in value)
+        result.extend(copy_of(each, copies) for each in value)
     return result
 
 

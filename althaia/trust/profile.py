@@ -106,20 +106,14 @@ class Profile:
         return f"<Profile of {len(self.lines)} schemas and directions>"
 
 
-class _Lines(dict[tuple[str, str], Line]):
-    """The lines of one measurement, by the class's qualified name, and by direction."""
-
-    def of(self, call: _Call) -> Line:
-        cls = type(call.schema)
-        key = (f"{cls.__module__}.{cls.__qualname__}", call.direction)
-        return self.setdefault(key, Line(*key))
-
+_Lines = dict[tuple[str, str], Line]
+"""Of one measurement, by the class's qualified name, and by direction."""
 
 _lock = threading.RLock()
 _measuring: list[_Lines] = []
 """To which each call is added."""
 _profiles = 0
-_timed = _Lines()
+_timed: _Lines = {}
 """What ``stats(timed=True)`` has measured."""
 
 
@@ -137,7 +131,7 @@ def profile() -> Iterator[Profile]:
     >>> print(p.as_text())
     """
     result = Profile()
-    lines = _Lines()
+    lines: _Lines = {}
     began = process_time()
     if not _has_plans():
         result.note = _NO_PLANS
@@ -322,9 +316,12 @@ def _answered(
         if call.around is not None:
             call.around.inside += spent
         given = args[0] if args else next(iter(options.values()), None)
+        cls = type(call.schema)
+        key = (f"{cls.__module__}.{cls.__qualname__}", call.direction)
         with _lock:
             for lines in _measuring:
-                lines.of(call).add(call, spent, _objects_of(given, result))
+                line = lines.setdefault(key, Line(*key))
+                line.add(call, spent, _objects_of(given, result))
 
 
 def _objects_of(given: Any, result: Any) -> int:
