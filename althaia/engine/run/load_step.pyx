@@ -311,6 +311,9 @@ cdef class DeserializeStep(LoadStep):
         except upstream.ValidationError as error:
             return frame.failed(error)
 
+    cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+        return self.load(tape.share(at), None, frame)
+
 
 cdef list with_messages(list errors, object messages):
     """Add the messages of one validator to those of the validators before it."""
