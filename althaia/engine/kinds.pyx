@@ -31,7 +31,7 @@ from althaia import seam
 from althaia.engine.objects.known_code import is_known
 from althaia.engine.plan import ABSENT, NotPlannable, definers
 from althaia.engine.planner import (
-    Kind, PackageKind, inner_dump_step, inner_load_step, load_conversion,
+    Kind, inner_dump_step, inner_load_step, load_conversion,
 )
 from althaia.engine.run import LengthCheck, OwnDumpStep, OwnLoadStep, check_for
 

@@ -136,11 +136,13 @@ def answer_once(load):
 
 
 PACKAGES += [
-    PackageKind(
+    Kind(
         "marshmallow_sqlalchemy.load_instance_mixin.LoadInstanceMixin.Schema",
-        LOADED,
+        digests=LOADED,
         prepare_load=(answer_once, "marshmallow's version is looked up once, not in each call"),
     ),
-    PackageKind("marshmallow_sqlalchemy.fields.Nested", NESTED_OF, load=load_nested_in_session),
-    PackageKind("marshmallow_sqlalchemy.fields.Related", RELATED, dump=dump_related),
+    Kind(
+        "marshmallow_sqlalchemy.fields.Nested", digests=NESTED_OF, load=load_nested_in_session
+    ),
+    Kind("marshmallow_sqlalchemy.fields.Related", digests=RELATED, dump=dump_related),
 ]

@@ -97,8 +97,11 @@ def checked(analysis, field, method):
     return delimiter, -1 if owners[0] is bases[0] else len(tuple_fields(analysis, field))
 
 
-PACKAGES += [
-    PackageKind(
-        "webargs.fields.DelimitedFieldMixin", DIGESTS, dump=dump_delimited, load=load_delimited
-    ),
-]
+PACKAGES.append(
+    Kind(
+        "webargs.fields.DelimitedFieldMixin",
+        digests=DIGESTS,
+        dump=dump_delimited,
+        load=load_delimited,
+    )
+)

@@ -30,33 +30,23 @@ cdef tuple LOADING_FUNCTIONS = (
 )
 
 
-class Kind(namedtuple("Kind", ("name", "dump", "load"), defaults=(None, None))):
-    """One class of upstream's fields, and the makers of the steps that replace its methods.
+_OF_KIND = ("name", "dump", "load", "digests", "prepare_load")
+
+
+class Kind(namedtuple("Kind", _OF_KIND, defaults=(None, None, None, None))):
+    """One class of upstream's fields, or of a well-known package, and the makers of the steps that
+    replace its methods.
 
     A maker is called with the analysis, the field and the step's keyword arguments (where a value
     comes from and where it goes). It returns the step. It raises NotPlannable if the field's own
     method must run.
 
-    :param name: the class in ``marshmallow.fields``.
+    :param name: the class in ``marshmallow.fields``; a package's class with its module.
     :param dump: the maker for the ``_serialize`` that this class defines, if it does.
     :param load: the maker for its ``_deserialize``.
-    """
-
-    __slots__ = ()
-
-
-_OF_PACKAGE = ("name", "digests", "dump", "load", "prepare_load")
-
-
-class PackageKind(namedtuple("PackageKind", _OF_PACKAGE, defaults=(None, None, None))):
-    """A class of a well-known package, and the makers of the steps that replace its methods.
-
-    :param name: the class that defines them, with its module.
-    :param digests: the digests of the sources of its methods that were reviewed.
-    :param dump: the maker for its ``_serialize``, if it has one.
-    :param load: the maker for its ``_deserialize``, if it has one.
-    :param prepare_load: for a schema class, what is called with its ``load`` before the first
-        planned load, and a text that says what that does.
+    :param digests: of a package: the digests of the sources of its methods that were reviewed.
+    :param prepare_load: for a package's schema class, what is called with its ``load`` before the
+        first planned load, and a text that says what that does.
     """
 
     __slots__ = ()
