@@ -33,14 +33,14 @@ althaia_swallow_lookup_error(void)
     return 0;
 }
 
-/* Return 1 if `obj[str]` always raises TypeError for this type, so that the call can be skipped. */
+/* Return 1 if `obj[str]` raises TypeError for this type without running user code, so that the call
+ * can be skipped. */
 static int
-althaia_refuses_str_keys(PyTypeObject *type, binaryfunc subscript)
+althaia_refuses_str_keys(PyTypeObject *type)
 {
-    if (subscript == PyTuple_Type.tp_as_mapping->mp_subscript) {
-        return 1;
-    }
-    return type == &PyList_Type || type == &PyUnicode_Type || type == &PyBytes_Type;
+    return type->tp_getattro == PyObject_GenericGetAttr && type->tp_as_mapping != NULL
+        && (type->tp_as_mapping->mp_subscript == PyTuple_Type.tp_as_mapping->mp_subscript
+            || type == &PyList_Type || type == &PyUnicode_Type || type == &PyBytes_Type);
 }
 
 /* Return 1 if attributes are read by object.__getattribute__ and the type has no subscript slot.
@@ -69,30 +69,19 @@ althaia_get_value(PyObject *obj, PyObject *key, PyObject *missing)
         if (PyErr_Occurred() && !althaia_swallow_lookup_error()) {
             return NULL;
         }
-        return althaia_getattr(obj, key, missing);
     }
-    if (althaia_has_no_items(type)) {
-        return althaia_getattr(obj, key, missing);
-    }
-    if (type->tp_getattro == PyObject_GenericGetAttr && type->tp_as_mapping != NULL
-        && type->tp_as_mapping->mp_subscript != NULL
-        && althaia_refuses_str_keys(type, type->tp_as_mapping->mp_subscript)) {
-        return althaia_getattr(obj, key, missing);
-    }
-    getitem = althaia_interned(&althaia_getitem_name, "__getitem__");
-    if (getitem == NULL || althaia_optional_attr(obj, getitem, &value) < 0) {
-        return NULL;
-    }
-    if (value == NULL) {
-        return althaia_getattr(obj, key, missing);
-    }
-    Py_DECREF(value);
-    value = PyObject_GetItem(obj, key);
-    if (value != NULL) {
-        return value;
-    }
-    if (!althaia_swallow_lookup_error()) {
-        return NULL;
+    else if (!althaia_has_no_items(type) && !althaia_refuses_str_keys(type)) {
+        getitem = althaia_interned(&althaia_getitem_name, "__getitem__");
+        if (getitem == NULL || althaia_optional_attr(obj, getitem, &value) < 0) {
+            return NULL;
+        }
+        if (value != NULL) {
+            Py_DECREF(value);
+            value = PyObject_GetItem(obj, key);
+            if (value != NULL || !althaia_swallow_lookup_error()) {
+                return value;
+            }
+        }
     }
     return althaia_getattr(obj, key, missing);
 }

@@ -1,37 +1,12 @@
-/* What object readers need from types and objects: slots by their offset, values of descriptors,
- * entries of an instance dictionary. */
+/* What object readers need from types and objects: values of descriptors, entries of an instance
+ * dictionary. */
 #ifndef ALTHAIA_OBJECT_SLOTS_H
 #define ALTHAIA_OBJECT_SLOTS_H
 
 #include <Python.h>
-#include <structmember.h>
 
 #include "althaia/cpython/attributes.h"
 #include "althaia/cpython/layout.h"
-
-/* Return the offset of a slot that holds an object; 0 if this is no member descriptor of one. */
-static Py_ssize_t
-althaia_slot_place(PyObject *descriptor)
-{
-    PyMemberDef *member;
-    if (!Py_IS_TYPE(descriptor, &PyMemberDescr_Type)) {
-        return 0;
-    }
-    member = ((PyMemberDescrObject *)descriptor)->d_member;
-    return member->type == T_OBJECT_EX ? member->offset : 0;
-}
-
-/* Return the value of a slot as a new reference; NULL without an error if it is empty. The critical
- * section is needed because CPython sets a slot while it holds the object's lock. */
-static PyObject *
-althaia_slot(PyObject *obj, Py_ssize_t place)
-{
-    PyObject *value;
-    ALTHAIA_BEGIN_CRITICAL(obj);
-    value = Py_XNewRef(*(PyObject **)((char *)obj + place));
-    ALTHAIA_END_CRITICAL();
-    return value;
-}
 
 /* Return the value of a getset or member descriptor for an object, as a new reference. */
 static PyObject *
@@ -51,28 +26,6 @@ althaia_instance_entry(PyObject *obj, PyObject *name)
     }
     Py_XDECREF(dict);
     return value;
-}
-
-/* Return 1 if attributes are read by object.__getattribute__, `__dict__` is the instance
- * dictionary, and `obj[name]` raises TypeError without running user code. */
-static int
-althaia_reads_plainly(PyObject *cls)
-{
-    static PyObject *kept = NULL;
-    PyTypeObject *type = (PyTypeObject *)cls;
-    PyObject *dict, *dict_name;
-    int plain;
-    if (!althaia_has_no_items(type)) {
-        return 0;
-    }
-    if ((dict_name = althaia_interned(&kept, "__dict__")) == NULL) {
-        PyErr_Clear();
-        return 0;
-    }
-    dict = althaia_type_lookup(cls, dict_name);
-    plain = Py_IS_TYPE(dict, &PyGetSetDescr_Type);
-    Py_DECREF(dict);
-    return plain;
 }
 
 /* ---- Types that no reader reads ---------------------------------------------------- */

@@ -3,12 +3,6 @@
 from libc.stdint cimport int64_t, uint64_t
 
 
-cdef extern from "althaia/cpython/watchers.h":
-    void althaia_start_watching()
-    int althaia_watch_dict(object mapping) except -1
-    uint64_t althaia_epoch
-
-
 cdef extern from "althaia/cpython/layout.h":
     bint ALTHAIA_HAS_GIL
     bint ALTHAIA_KNOWS_INLINE_VALUES
@@ -51,6 +45,9 @@ cdef extern from "althaia/cpython/inline_cache.h":
 
 
 cdef extern from "althaia/cpython/snapshots.h":
+    void althaia_start_watching()
+    int althaia_watch_dict(object mapping) except -1
+    uint64_t althaia_epoch
     bint althaia_same_entries(object mapping, tuple keys, tuple values, object any_)
     bint althaia_same_entry(object mapping, object key, object value, object absent)
 

@@ -1,6 +1,7 @@
 """Copy fields and instance dictionaries without running user code.
 
-Everything in this folder that copies a field calls :func:`clone`.
+Everything in this folder that copies a field calls :func:`clone`. The seam calls
+:func:`copied_fields` in the place of ``copy.deepcopy`` for an instance that upstream's code makes.
 """
 
 cdef extern from "Python.h":
@@ -8,6 +9,18 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         pass
     object PyType_GenericAlloc(PyTypeObject* cls, Py_ssize_t items)
+
+
+cdef object COPY = copy
+# Recorded when marshmallow was imported, because a test may have replaced them since.
+cdef dict AS_SHIPPED = dict(seam.defined.get("copy", vars(copy)))
+cdef object shipped_deepcopy = AS_SHIPPED["deepcopy"]
+cdef object shallow_copy = AS_SHIPPED["copy"]
+# Methods that ``copy`` looks up on a field's class and ``object.__reduce_ex__`` on the field.
+cdef tuple METHODS_OF_COPYING = (
+    "__new__", "__reduce_ex__", "__reduce__", "__getstate__", "__getattribute__", "__copy__",
+    "__setstate__", "__getnewargs_ex__", "__getnewargs__", "__getattr__",
+)
 
 
 cdef object clone(object field):
@@ -38,3 +51,54 @@ cdef object made_with(object cls, dict attributes):
 cdef dict vars_of(object obj):
     """Return an object's instance dictionary without asking its class."""
     return <dict>PyObject_GenericGetDict(obj, NULL)
+
+
+def copied_fields(declared, deepcopy):
+    """Return what ``deepcopy(declared)`` returns, in ``Schema.__init__``."""
+    if (
+        deepcopy is not shipped_deepcopy
+        or type(declared) is not dict
+        or not copies_simply(<dict>declared)
+    ):
+        return deepcopy(declared)
+    return copies_by_name(declared)
+
+
+cdef bint copies_simply(dict declared) except -1:
+    """Whether ``copy.deepcopy(declared)`` makes a dictionary with a ``copy.copy`` of each field.
+    marshmallow-sqlalchemy declares None for a name that ``Meta.exclude`` leaves out."""
+    if (
+        upstream.live["schema"].get("copy") is not COPY
+        or upstream.live["fields"].get("copy") is not COPY
+        or COPY.deepcopy is not shipped_deepcopy
+        or COPY.copy is not shallow_copy
+    ):
+        return False
+    for name, field in declared.items():
+        if type(name) is not str or (field is not None and not copies_as_object(field)):
+            return False
+    return True
+
+
+cdef bint copies_as_object(object field) except -1:
+    """Whether ``copy.copy`` copies a field by its class and its instance dictionary."""
+    if type(althaia_dict_or_none(field)) is not dict:
+        return False
+    if not upstream.has_passed(type(field), COPIED_AS_OBJECT):
+        if not has_simple_copies(type(field)):
+            return False
+        upstream.note_passed(type(field), COPIED_AS_OBJECT)
+    return True
+
+
+cdef bint has_simple_copies(object cls) except -1:
+    """Whether no class of a field's MRO defines a copy method or slots."""
+    if althaia_type_lookup(cls, "__deepcopy__") is not upstream.raw(
+        upstream.Field, "__deepcopy__"
+    ):
+        return False
+    for name in METHODS_OF_COPYING:
+        if static(cls, name) is not object.__dict__.get(name, ABSENT):
+            return False
+    # clone() does not copy slots.
+    return cls.__basicsize__ == upstream.Field.__basicsize__

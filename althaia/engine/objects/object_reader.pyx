@@ -10,8 +10,11 @@ there is no entry (the attribute is expired, deferred or not loaded), the descri
 :mod:`althaia.engine.objects.libraries` lists the libraries.
 """
 
+from types import GetSetDescriptorType, MemberDescriptorType
+
 cimport cython
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.object cimport PyTypeObject
 from cpython.ref cimport Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 
@@ -31,11 +34,9 @@ from althaia.engine.plan import ABSENT
 
 
 cdef extern from "althaia/cpython/object_slots.h":
-    Py_ssize_t althaia_slot_place(object descriptor)
-    void* althaia_slot(object obj, Py_ssize_t index)
     object althaia_described(object descriptor, object obj)
     void* althaia_instance_entry(object obj, str name) except? NULL
-    bint althaia_reads_plainly(object type_)
+    bint althaia_has_no_items(PyTypeObject* type_)
     bint althaia_is_plain(object obj)
     void althaia_remember_plain(unsigned int tag)
 
@@ -197,7 +198,8 @@ cdef class DescriptorReader(Reader):
     cdef object descriptor
     cdef tuple implementations
     cdef str permission
-    cdef Py_ssize_t key_place, impl_place
+    # The descriptors of the slots.
+    cdef object key_of, impl_of
 
     def __init__(self, Watch watch, *, descriptor, tuple implementations, str permission):
         Reader.__init__(self, watch)
@@ -205,21 +207,25 @@ cdef class DescriptorReader(Reader):
         self.implementations = implementations
         self.permission = permission
         if permission is None:
-            self.key_place = althaia_slot_place(descriptor.key)
-            self.impl_place = althaia_slot_place(descriptor.impl)
-            if self.key_place <= 0 or self.impl_place <= 0:
+            self.key_of, self.impl_of = descriptor.key, descriptor.impl
+            if not type(self.key_of) is type(self.impl_of) is MemberDescriptorType:
                 raise ValueError(f"{descriptor!r} keeps key and impl in no slots")
 
     cdef bint reads(self, object cls) except -1:
-        return althaia_reads_plainly(cls)
+        # Attributes are read by object.__getattribute__, ``__dict__`` is the instance dictionary,
+        # and ``obj[name]`` raises TypeError without running user code.
+        return (
+            althaia_has_no_items(<PyTypeObject*>cls)
+            and type(althaia_type_lookup(cls, "__dict__")) is GetSetDescriptorType
+        )
 
     cdef Py_ssize_t index_of(self, object cls, str name) except -2:
         descriptor = althaia_type_lookup(cls, name)
         if type(descriptor) is not self.descriptor:
             return NOT_READ
         if self.permission is None:
-            key = taken(althaia_slot(descriptor, self.key_place))
-            impl = taken(althaia_slot(descriptor, self.impl_place))
+            key = althaia_described(self.key_of, descriptor)
+            impl = althaia_described(self.impl_of, descriptor)
         else:
             key = taken(althaia_instance_entry(descriptor, "key"))
             impl = taken(althaia_instance_entry(descriptor, "impl"))
