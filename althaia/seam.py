@@ -132,15 +132,13 @@ def loaded(schema_namespace: Namespace) -> None:
         without_engine(f"its modules are not those that are known ({error})")
 
 
+_MODULES: Final = "schema", "fields", "utils", "validate", "error_store", "orderedset", "exceptions"
+
+
 def _keep(schema_namespace: Namespace) -> None:
-    fields: Namespace = schema_namespace["ma_fields"].__dict__
-    modules["schema"] = schema_namespace
-    modules["fields"] = fields
-    modules["utils"] = fields["utils"].__dict__
-    modules["validate"] = fields["validate"].__dict__
-    modules["error_store"] = schema_namespace["ErrorStore"].store_error.__globals__
-    modules["orderedset"] = schema_namespace["OrderedSet"].add.__globals__
-    modules["exceptions"] = schema_namespace["ValidationError"].__init__.__globals__
+    package = schema_namespace["__name__"].rpartition(".")[0]
+    for name in _MODULES:
+        modules[name] = sys.modules[f"{package}.{name}"].__dict__
     defined.update({name: dict(namespace) for name, namespace in modules.items()})
     defined["copy"] = dict(vars(schema_namespace["copy"]))
     pristine.clear()
