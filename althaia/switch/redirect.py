@@ -106,8 +106,8 @@ class _Redirect:
         self.how: str | None = None
         self._lock = RLock()
         self._finder = _Finder()
-        # By our name: the module that has marshmallow's, what it had before, and what it has now.
-        self._presented: dict[str, tuple[ModuleType, dict[str, Any], dict[str, Any]]] = {}
+        # By our name: the module that has marshmallow's, and the attributes that it had before.
+        self._presented: dict[str, tuple[ModuleType, dict[str, Any]]] = {}
         self._set_aside: dict[str, ModuleType] = {}
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._renew_lock)
@@ -135,7 +135,7 @@ class _Redirect:
         with self._lock:
             was_installed = self.installed
             sys.meta_path[:] = [each for each in sys.meta_path if each is not self._finder]
-            for own_name, (module, originals, _) in self._presented.items():
+            for own_name, (module, originals) in self._presented.items():
                 name = own_name.removeprefix(_PREFIX)
                 if sys.modules.get(name) is module:
                     del sys.modules[name]
@@ -158,10 +158,27 @@ class _Redirect:
             if not self.installed:
                 return
             name = own_name.removeprefix(_PREFIX)
-            known, _, attributes = self._presented.get(own_name, (None, None, {}))
+            spec = _find(name)
+            if spec is None:
+                raise ImportError(f"the files of {own_name} are no longer there", name=own_name)
+            # Each `import` statement that names the module reads it, and is slow where it is
+            # missing: import_ensure_initialized() in CPython's Python/import.c.
+            spec._initializing = False  # type: ignore[attr-defined]
+            attributes = {
+                "__name__": name,
+                "__package__": spec.parent,
+                "__spec__": spec,
+                "__loader__": spec.loader,
+                # inspect.getsource() and others find a module's source by this name.
+                "__file__": _source_beside(spec.origin or ""),
+            }
+            namespace = _namespace(module)
+            known, _ = self._presented.get(own_name, (None, {}))
             if known is not module:
-                attributes = self._begin(own_name, name, module)
-            _namespace(module).update(attributes)
+                originals = {key: namespace[key] for key in attributes if key in namespace}
+                self._presented[own_name] = module, originals
+                _rename(list(contents(module).values()), own_name, name)
+            namespace.update(attributes)
             sys.modules[name] = module
 
     def present_loaded(self) -> None:
@@ -169,27 +186,6 @@ class _Redirect:
         for name, module in sys.modules.copy().items():
             if _below(name, OURS) and _is_complete(module):
                 self.present(name, module)
-
-    def _begin(self, own_name: str, name: str, module: ModuleType) -> dict[str, Any]:
-        spec = _find(name)
-        if spec is None:
-            raise ImportError(f"the files of {own_name} are no longer there", name=own_name)
-        # Each `import` statement that names the module reads it, and is slow where it is missing:
-        # import_ensure_initialized() in CPython's Python/import.c.
-        spec._initializing = False  # type: ignore[attr-defined]
-        attributes = {
-            "__name__": name,
-            "__package__": spec.parent,
-            "__spec__": spec,
-            "__loader__": spec.loader,
-            # inspect.getsource() and others find a module's source by this name.
-            "__file__": _source_beside(spec.origin or ""),
-        }
-        namespace = _namespace(module)
-        originals = {key: namespace[key] for key in attributes if key in namespace}
-        self._presented[own_name] = module, originals, attributes
-        _rename(list(contents(module).values()), own_name, name)
-        return attributes
 
     def _renew_lock(self) -> None:
         # A thread that held the lock does not exist in the forked child.
@@ -288,8 +284,6 @@ class _AliasLoader(_OwnLoader):
         if self._spec is None:  # importlib.reload() calls no create_module().
             self._execute(module, name)
         _redirect.present(_PREFIX + name, module)
-        # Modules of our copy may have been imported before the finder was installed.
-        _redirect.present_loaded()
 
 
 def _below(name: str, package: str) -> bool:
