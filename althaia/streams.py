@@ -86,7 +86,8 @@ def stream(
     pieces = _Pieces(schema, options, chunk_bytes, lines=lines)
     if callable(iterable) and not isinstance(iterable, Iterable | AsyncIterable):
         iterable = iterable() if isasyncgenfunction(iterable) else _opened(iterable)
-    if isinstance(iterable, AsyncIterable):
+    # A query set of Django's is both, and is read as Django reads it.
+    if isinstance(iterable, AsyncIterable) and not isinstance(iterable, Iterable):
         return _chunks_later(pieces, iterable)
     return _chunks(pieces, iter(iterable))
 
@@ -147,6 +148,7 @@ class _Pieces:
         self.options = options
         self.chunk_bytes = chunk_bytes
         self.lines = lines
+        self.hooked = any(schema._hooks.get(tag) for tag in ("pre_dump", "post_dump"))
         self.size = FIRST_BATCH
         self.done = 0
         self.separator = encoder.item_separator.encode()
@@ -154,32 +156,47 @@ class _Pieces:
         self.bracket = b"]" if encoder.indent is None else b"\n]"
         self.end = b"" if lines else b"[]"
 
-    def chunk(self, batch: list[Any]) -> bytes:
-        """Return the text of some objects, and learn from its size."""
-        made = self._lines(batch) if self.lines else self._part(batch)
-        self.done += len(batch)
-        fitting = self.chunk_bytes * len(batch) // max(len(made), 1)
+    def chunk(self, objects: Iterator[Any]) -> bytes:
+        """Return the text of the next objects, which is empty at the end, and learn from its size.
+
+        Each object is dumped before the next one is asked for. What the iterator closes at its
+        end, such as a session, is open until then.
+        """
+        before, taken = self.done, self._taken(objects)
+        if self.lines:
+            dump_bytes, options = althaia_json.dump_bytes, self.options
+            made = b"".join(
+                [dump_bytes(self.schema, each, many=False, **options) + b"\n" for each in taken]
+            )
+        elif self.hooked:  # Hooks get all objects of a call before the first one is dumped.
+            made = b"".join([self._part([each]) for each in taken])
+        else:
+            made = self._part(taken)
+        fitting = self.chunk_bytes * (self.done - before) // max(len(made), 1)
         self.size = max(1, min(fitting, self.size * 4, LARGEST_BATCH))
         return made
 
-    def _lines(self, batch: list[Any]) -> bytes:
-        dump_bytes = althaia_json.dump_bytes
-        lines = [dump_bytes(self.schema, each, many=False, **self.options) for each in batch]
-        return b"\n".join([*lines, b""])
+    def _taken(self, objects: Iterator[Any]) -> Iterator[Any]:
+        for each in islice(objects, self.size):
+            yield each
+            self.done += 1
 
-    def _part(self, batch: list[Any]) -> bytes:
+    def _part(self, objects: Iterable[Any]) -> bytes:
         """Return the objects without the brackets around them, with the separator before them."""
+        before = self.done
         try:
-            text = althaia_json.dump_bytes(self.schema, batch, many=True, **self.options)
+            text = althaia_json.dump_bytes(self.schema, objects, many=True, **self.options)
         except BaseException as error:
             # The index in its note is to count from the start of the collection.
             notes = getattr(error, "__notes__", [""])
             head, _, index = notes[-1].rpartition(" ")
             if head == "when serializing list item":
-                notes[-1] = f"{head} {int(index) + self.done}"
+                notes[-1] = f"{head} {int(index) + before}"
             raise
+        if text == b"[]":
+            return b""
         self.end = self.bracket
-        return (self.separator if self.done else b"[") + text[1 : -len(self.bracket)]
+        return (self.separator if before else b"[") + text[1 : -len(self.bracket)]
 
 
 def _opened(source: Callable[[], Iterable[Any]]) -> Iterator[Any]:
@@ -187,8 +204,8 @@ def _opened(source: Callable[[], Iterable[Any]]) -> Iterator[Any]:
 
 
 def _chunks(pieces: _Pieces, objects: Iterator[Any]) -> Iterator[bytes]:
-    while batch := list(islice(objects, pieces.size)):
-        yield pieces.chunk(batch)
+    while made := pieces.chunk(objects):
+        yield made
     if pieces.end:
         yield pieces.end
 
@@ -198,9 +215,9 @@ async def _chunks_later(pieces: _Pieces, objects: AsyncIterable[Any]) -> AsyncIt
     async for each in objects:
         batch.append(each)
         if len(batch) >= pieces.size:
-            yield pieces.chunk(batch)
+            yield pieces.chunk(iter(batch))
             batch = []
     if batch:
-        yield pieces.chunk(batch)
+        yield pieces.chunk(iter(batch))
     if pieces.end:
         yield pieces.end

@@ -91,6 +91,14 @@ def test_asynchronous_objects() -> None:
     assert [json.loads(line)["number"] for line in lines] == list(range(500))
 
 
+def test_objects_that_are_both_are_read_at_once() -> None:
+    class Both(list[Any]):
+        def __aiter__(self) -> AsyncIterator[Any]:
+            raise AssertionError
+
+    assert b"".join(althaia.stream(RowSchema(), Both(rows(2)))).count(b"number") == 2  # type: ignore[arg-type]
+
+
 def test_objects_are_taken_when_they_are_needed() -> None:
     taken: list[int] = []
 
@@ -105,6 +113,27 @@ def test_objects_are_taken_when_they_are_needed() -> None:
     assert 0 < len(taken) <= 16
     stream.close()  # type: ignore[attr-defined]
     assert len(taken) <= 16
+
+
+@pytest.mark.parametrize("lines", [False, True])
+@pytest.mark.parametrize("schema", [RowSchema, HookedSchema])
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 300])
+def test_what_the_objects_come_from_is_open_while_they_are_dumped(
+    schema: type[Schema], lines: bool, count: int
+) -> None:
+    is_open = True
+
+    class Late(schema):  # type: ignore[valid-type,misc]
+        lazy = fields.Function(lambda row: bool(row) and is_open)
+
+    def read() -> Iterator[Any]:
+        nonlocal is_open
+        yield from rows(count)
+        is_open = False
+
+    text = b"".join(althaia.stream(Late(), read(), lines=lines))
+    assert text.count(b'"lazy": true') == count
+    assert not is_open
 
 
 def test_an_error_ends_the_stream() -> None:
