@@ -422,8 +422,8 @@ cdef int materialise(object schema, InstanceDict state, str alone=None) except -
     """Give a lazy instance all attributes that its construction would have set; or one ``alone``,
     and the others of the same fields at the next call or look.
 
-    No other code runs meanwhile: upstream's is not called, and the GC is off. Without the GIL
-    several threads may do this at once. They agree on the fields, because only one can store them,
+    No user code runs meanwhile, and the GC is off; of upstream's only ``OrderedSet``. Several
+    threads may do this at once, without the GIL or while that is copied. They agree on the fields, because only one can store them,
     and on the attributes, because the first that is set remains.
     """
     cdef Prototype prototype = <Prototype>state.prototype
