@@ -359,7 +359,7 @@ def loads(schema, text, many, partial, unknown, dict options):
     cdef Counters counters
     cdef Py_ssize_t objects
     cdef object result
-    tape = None if options else read(schema.opts.render_module, text)
+    tape = None if options or text is None else read(schema.opts.render_module, text)
     if tape is None:
         return DECLINED
     frame = opened_load(text_plan(schema, tape, many), schema, many, partial, unknown)

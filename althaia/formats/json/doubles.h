@@ -160,12 +160,7 @@ althaia_nearest(uint64_t digits, int power, double *number)
     low = althaia_multiply(digits, althaia_tens[power + ALTHAIA_MOST_TEN][0], &high);
     if ((high & 0x1ff) == 0x1ff && low + digits < digits) {
         /* The half of the power that was left out may change the bits that are kept. */
-        uint64_t more, rest = althaia_multiply(digits, althaia_tens[power + ALTHAIA_MOST_TEN][1], &more);
-        low += more;
-        high += low < more;
-        if ((high & 0x1ff) == 0x1ff && low + 1 == 0 && rest + digits < digits) {
-            return 0;
-        }
+        return 0;
     }
     /* Keep 54 bits, and round the last one away. */
     top = (int)(high >> 63);

@@ -19,6 +19,9 @@ cdef extern from "althaia/formats/msgpack/packing.h":
     int althaia_pack_integer(althaia_buffer* buffer, object number) except -1
     int althaia_pack_double(althaia_buffer* buffer, double number) except -1
     int althaia_pack_scalar(althaia_buffer* buffer, object value) except -1
+    int althaia_pack_entries(
+        althaia_buffer* buffer, dict mapping, Py_ssize_t* position, PyObject** key, PyObject** value
+    ) except -1
     int althaia_pack_head(
         althaia_buffer* buffer, const althaia_head* head, Py_ssize_t count
     ) except -1
@@ -103,26 +106,40 @@ cdef class Packer:
             # Copy the list: another thread may change it after its length was written.
             value = PyList_AsTuple(value)
         # Py_SIZE(), as in the msgpack package: `__len__` of a subclass is not called.
-        althaia_pack_head(&self.buffer, &ALTHAIA_ARRAY, Py_SIZE(value))
+        self.open(&ALTHAIA_ARRAY, Py_SIZE(value), level)
         for item in value:
-            self.pack_inner(item, level)
+            self.pack(item, level)
         return 0
 
     cdef int pack_mapping(self, object value, Py_ssize_t level) except -1:
+        cdef Py_ssize_t position = 0, size = len(value)
+        cdef PyObject* at_key
+        cdef PyObject* at_value
         if not ALTHAIA_HAS_GIL and type(value) is dict:
             # Another thread may change the dictionary after its length was written.
             value = (<dict>value).copy()
-        althaia_pack_head(&self.buffer, &ALTHAIA_MAP, len(value))
-        for key, item in value.items():
-            self.pack_inner(key, level)
-            self.pack_inner(item, level)
+            size = len(<dict>value)
+        self.open(&ALTHAIA_MAP, size, level)
+        if type(value) is not dict:
+            for key, item in value.items():
+                self.pack(key, level)
+                self.pack(item, level)
+            return 0
+        while althaia_pack_entries(&self.buffer, value, &position, &at_key, &at_value):
+            item = <object>at_value
+            if at_key is not NULL:
+                key = <object>at_key
+                self.pack(key, level)
+            self.pack(item, level)
+            if len(<dict>value) != size:
+                raise RuntimeError("dictionary changed size during iteration")
         return 0
 
-    cdef inline int pack_inner(self, object value, Py_ssize_t level) except -1:
-        """Pack a value that is inside ``level`` containers."""
-        if level > MOST_LEVELS:
+    cdef int open(self, const althaia_head* head, Py_ssize_t count, Py_ssize_t level) except -1:
+        """Begin a container, whose items are inside ``level`` containers."""
+        if level > MOST_LEVELS and count:
             raise ValueError("recursion limit exceeded.")
-        return 0 if althaia_pack_scalar(&self.buffer, value) else self.pack(value, level)
+        return althaia_pack_head(&self.buffer, head, count)
 
     cdef int pack_other(self, object value, Py_ssize_t level, bint made) except -1:
         package = sys.modules.get("msgpack")

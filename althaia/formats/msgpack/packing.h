@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "althaia/formats/buffer.h"
+#include "althaia/formats/words.h"
 
 /* The most bytes of a head or a number. */
 #define ALTHAIA_LONGEST_HEAD 9
@@ -112,32 +113,53 @@ althaia_pack_head(althaia_buffer *buffer, const althaia_head *head, Py_ssize_t c
     return 0;
 }
 
+/* Write a compact ASCII str of at most 31 characters, eight at a time. */
+static inline int
+althaia_pack_short_text(althaia_buffer *buffer, const char *text, Py_ssize_t size)
+{
+    char *at = althaia_reserve(buffer, 40);
+    if (at == NULL) {
+        return -1;
+    }
+    *at++ = (char)(ALTHAIA_TEXT.base | size);
+    if (size < 8) {
+        /* The str's header precedes the text. */
+        althaia_store_word(at, size ? althaia_load_word(text + size - 8) >> 8 * (8 - size) : 0);
+    }
+    else {
+        for (Py_ssize_t done = 0; done < size - 8; done += 8) {
+            memcpy(at + done, text + done, 8);
+        }
+        memcpy(at + size - 8, text + size - 8, 8);
+    }
+    buffer->size += 1 + size;
+    return 0;
+}
+
 /* Write the characters of a str, or of an instance of a subclass. */
 static int
 althaia_pack_text(althaia_buffer *buffer, PyObject *text)
 {
     Py_ssize_t size = PyUnicode_GET_LENGTH(text);
-    const char *bytes = PyUnicode_IS_COMPACT_ASCII(text)
-        ? (const char *)PyUnicode_1BYTE_DATA(text)
-        : PyUnicode_AsUTF8AndSize(text, &size);
-    char *at = bytes == NULL ? NULL : althaia_reserve(buffer, 1 + size);
-    if (at == NULL) {
+    const char *bytes;
+    if (PyUnicode_IS_COMPACT_ASCII(text)) {
+        bytes = (const char *)PyUnicode_1BYTE_DATA(text);
+        if (size <= ALTHAIA_TEXT.few) {
+            return althaia_pack_short_text(buffer, bytes, size);
+        }
+    }
+    else {
+        bytes = PyUnicode_AsUTF8AndSize(text, &size);
+    }
+    if (bytes == NULL || althaia_pack_head(buffer, &ALTHAIA_TEXT, size) < 0) {
         return -1;
     }
-    if (size <= ALTHAIA_TEXT.few) {
-        *at = (char)(ALTHAIA_TEXT.base | size);
-        memcpy(at + 1, bytes, (size_t)size);
-        buffer->size += 1 + size;
-        return 0;
-    }
-    return althaia_pack_head(buffer, &ALTHAIA_TEXT, size) < 0
-        ? -1
-        : althaia_put_bytes(buffer, bytes, size);
+    return althaia_put_bytes(buffer, bytes, size);
 }
 
 /* Write a value and return 1. Return 0, with nothing written, if it is none of a built-in type that
  * can be written at once; -1 on error. */
-static int
+static Py_ALWAYS_INLINE inline int
 althaia_pack_scalar(althaia_buffer *buffer, PyObject *value)
 {
     if (PyUnicode_CheckExact(value)) {
@@ -152,6 +174,26 @@ althaia_pack_scalar(althaia_buffer *buffer, PyObject *value)
     if (value == Py_None || PyBool_Check(value)) {
         char byte = (char)(value == Py_None ? 0xc0 : value == Py_True ? 0xc3 : 0xc2);
         return althaia_put_byte(buffer, byte) < 0 ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Write the entries of a dictionary from a position on. Return 0 after the last entry, -1 on error,
+ * and 1 at an entry of which the key or the value is no scalar: store, borrowed, the key, which is
+ * NULL if it is written, and the value, which is not. */
+static int
+althaia_pack_entries(althaia_buffer *buffer, PyObject *dict, Py_ssize_t *position, PyObject **key,
+                     PyObject **value)
+{
+    while (PyDict_Next(dict, position, key, value)) {
+        int done = althaia_pack_scalar(buffer, *key);
+        if (done > 0) {
+            *key = NULL;
+            done = althaia_pack_scalar(buffer, *value);
+        }
+        if (done <= 0) {
+            return done < 0 ? -1 : 1;
+        }
     }
     return 0;
 }
