@@ -1,4 +1,4 @@
-"""CSV: partitions, records, and what a cell means to the field that loads it."""
+"""CSV: partitions, records, and what a cell, also of Parquet, means to the field that loads it."""
 
 from __future__ import annotations
 
@@ -112,31 +112,32 @@ def csv_items(partition: Partition) -> Iterator[Item]:
 _LEFT_OUT = object()
 
 
-def cell_reader(schema: Any) -> Callable[[dict[str, str]], dict[str, Any]]:
+def cell_reader(schema: Any, form: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return the function that turns the cells of a record into what the schema loads.
 
-    An empty cell is what ``convert`` writes for None and for a missing key, too. It stays an empty
-    text if its field accepts one. Otherwise it is None if that is allowed, or else left out. A list
-    or an object in JSON becomes one, where the field loads one, and digits become a number, where
-    the field is strict and refuses text.
+    A list or an object in JSON becomes one, where the field loads one. In CSV alone, an empty cell
+    is what ``convert`` writes for None and for a missing key, too. It stays an empty text if its
+    field accepts one. Otherwise it is None if that is allowed, or else left out. Digits become a
+    number, where the field is strict and refuses text.
     """
     from marshmallow import fields
 
     empty: dict[str, Any] = {}
     holding, whole = set(), set()
     for key, field in by_key(schema.load_fields).items():
-        if (field.allow_none or not field.required) and _refuses_empty(field, key):
+        optional = form == "csv" and (field.allow_none or not field.required)
+        if optional and _refuses_empty(field, key):
             empty[key] = None if field.allow_none else _LEFT_OUT
         if isinstance(field, (fields.List, fields.Tuple, fields.Mapping, fields.Nested)):
             holding.add(key)
-        if isinstance(field, fields.Integer) and field.strict:
+        if form == "csv" and isinstance(field, fields.Integer) and field.strict:
             whole.add(key)
 
-    def read(record: dict[str, str]) -> dict[str, Any]:
+    def read(record: dict[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key, cell in record.items():
             value = empty.get(key, cell) if cell == "" else cell
-            if key in holding and cell[:1] in ("[", "{"):
+            if key in holding and isinstance(cell, str) and cell[:1] in ("[", "{"):
                 value = _parsed(json.loads, cell)
             elif key in whole and cell.isascii() and cell.removeprefix("-").isdecimal():
                 value = _parsed(int, cell)

@@ -17,7 +17,7 @@ from althaia.bulk.reading import (
     readable,
 )
 from althaia.bulk.task import Task
-from althaia.bulk.writing import compare, problems_to, written_to
+from althaia.bulk.writing import compare, problems_to, same, written_to
 
 Watch = Callable[[Partition, Summary], object]
 Tell = Callable[[Problem], object]
@@ -66,6 +66,11 @@ def convert(
     """
     if is_copied(target):
         raise BulkError(f"{target}: is not written: name a file that is not packed")
+    if same(source, target):
+        raise BulkError(
+            f"{target}: is also read, and would lose the records that are not valid: name another "
+            "file"
+        )
     to_form = form_of(target, to_form)
     if dump and to_form == "parquet":
         raise BulkError("Parquet is written as records are loaded: it cannot be had with dump")

@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
 from operator import index
@@ -201,7 +202,7 @@ def _column(field: Any) -> tuple[Any, Convert | None]:
     def text(value: Any) -> str:
         # These fields do not read the object's attribute: they would not dump what was loaded.
         dumped = field._serialize(value, field.name, None) if field._CHECK_ATTRIBUTE else value
-        return dumped if isinstance(dumped, str) else as_json(dumped)
+        return str(dumped) if isinstance(dumped, (str, Decimal)) else as_json(dumped)
 
     return arrow.string(), text
 

@@ -166,9 +166,9 @@ class Task:
         if self.empty != "field":
             return lambda record: _emptied(record, NOTHING[form], self.empty)
         # A pre_load hook is given the cells as they are.
-        if form != "csv" or self.dump or schema._hooks.get("pre_load"):
+        if self.dump or schema._hooks.get("pre_load"):
             return None
-        return cell_reader(schema)
+        return cell_reader(schema, form)
 
     def _work(self, schema: Any) -> Callable[[Any], Any]:
         """Return the function that processes one record."""

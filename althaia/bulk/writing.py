@@ -30,19 +30,18 @@ SEPARATORS = {"ndjson": b"\n", "json": b",\n", "csv": b""}
 def compare(errors_to: str, inputs: Sequence[str], target: str | None) -> None:
     """Check that the file of errors is neither an input nor the target, before it is truncated.
 
-    The target may be an input: it is replaced after everything has been read.
-
     :raises BulkError: two names lead to one file
     """
     # A terminal or a pipe can be written twice.
     printed = ("/dev/stdout", "/dev/stderr") if os.path.isfile(errors_to) else ()
     for other in (*inputs, target, *printed):
-        if other is not None and _same(other, errors_to):
+        if other is not None and same(other, errors_to):
             use = "read" if other in inputs else "written"
             raise BulkError(f"{errors_to}: is also {use}, as {other}: name another file")
 
 
-def _same(one: str, other: str) -> bool:
+def same(one: str, other: str) -> bool:
+    """Return whether two names lead to one file."""
     try:
         return os.path.samefile(one, other)
     except OSError:

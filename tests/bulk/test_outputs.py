@@ -97,10 +97,15 @@ def test_the_file_of_errors_is_no_other(source, tmp_path, link):
     assert not (tmp_path / "out.ndjson").exists()
 
 
-def test_a_file_is_converted_onto_itself(source):
-    summary = bulk.convert(Small, str(source), str(source), size=1)
-    assert (summary.valid, summary.records) == (1, 2)
-    assert source.read_text() == '{"a": 1}\n'
+@pytest.mark.parametrize("link", [False, True])
+def test_a_file_is_not_converted_onto_itself(source, tmp_path, link):
+    before, name = source.read_text(), source
+    if link:
+        name = tmp_path / "other.ndjson"
+        name.symlink_to(source)
+    with pytest.raises(bulk.BulkError, match="is also read, and would lose the records"):
+        bulk.convert(Small, str(source), str(name))
+    assert source.read_text() == before
 
 
 def test_what_is_not_whole_yet_takes_nobodys_name(source, tmp_path):

@@ -380,3 +380,20 @@ def test_nulls_are_left_out_where_empty_is_missing(tmp_path):
         {"at": ""},
         {},
     ]
+
+
+class Texts(Schema):
+    extra = fields.Dict()
+    pair = fields.Tuple((fields.Integer(), fields.String()))
+    price = fields.Decimal()
+    name = fields.String()
+
+
+def test_what_is_written_as_text_is_read_back(tmp_path):
+    source, made = tmp_path / "a.ndjson", tmp_path / "a.parquet"
+    source.write_text('{"extra": {"a": 1}, "pair": [1, "x"], "price": "1.50", "name": "[x"}\n')
+    assert bulk.convert(Texts, str(source), str(made)).good
+    assert parquet.read_table(made).to_pylist() == [
+        {"extra": '{"a": 1}', "pair": '[1, "x"]', "price": "1.50", "name": "[x"}
+    ]
+    assert bulk.check(Texts, str(made)).good
