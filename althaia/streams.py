@@ -148,7 +148,10 @@ class _Pieces:
         self.options = options
         self.chunk_bytes = chunk_bytes
         self.lines = lines
-        self.hooked = any(schema._hooks.get(tag) for tag in ("pre_dump", "post_dump"))
+        # These hooks get all objects of a call before the first one is dumped.
+        self.at_once = bool(schema._hooks.get("pre_dump")) or any(
+            config.get("pass_original") for _, _, config in schema._hooks.get("post_dump", ())
+        )
         self.size = FIRST_BATCH
         self.done = 0
         self.separator = encoder.item_separator.encode()
@@ -159,8 +162,8 @@ class _Pieces:
     def chunk(self, objects: Iterator[Any]) -> bytes:
         """Return the text of the next objects, which is empty at the end, and learn from its size.
 
-        Each object is dumped before the next one is asked for. What the iterator closes at its
-        end, such as a session, is open until then.
+        Each object is dumped before the next one is asked for, unless hooks need them. What the
+        iterator closes at its end, such as a session, is open until then.
         """
         before, taken = self.done, self._taken(objects)
         if self.lines:
@@ -168,10 +171,8 @@ class _Pieces:
             made = b"".join(
                 [dump_bytes(self.schema, each, many=False, **options) + b"\n" for each in taken]
             )
-        elif self.hooked:  # Hooks get all objects of a call before the first one is dumped.
-            made = b"".join([self._part([each]) for each in taken])
         else:
-            made = self._part(taken)
+            made = self._part(list(taken) if self.at_once else taken, before)
         fitting = self.chunk_bytes * (self.done - before) // max(len(made), 1)
         self.size = max(1, min(fitting, self.size * 4, LARGEST_BATCH))
         return made
@@ -181,9 +182,8 @@ class _Pieces:
             yield each
             self.done += 1
 
-    def _part(self, objects: Iterable[Any]) -> bytes:
+    def _part(self, objects: Iterable[Any], before: int) -> bytes:
         """Return the objects without the brackets around them, with the separator before them."""
-        before = self.done
         try:
             text = althaia_json.dump_bytes(self.schema, objects, many=True, **self.options)
         except BaseException as error:

@@ -33,6 +33,12 @@ class HookedSchema(RowSchema):
         return {**data, "of": original["text"]}
 
 
+class MarkedSchema(RowSchema):
+    @post_dump
+    def mark(self, data: Any, **kwargs: Any) -> Any:
+        return {**data, "marked": True}
+
+
 class CollectionSchema(RowSchema):
     @post_dump(pass_collection=True)
     def envelope(self, data: Any, many: bool, **kwargs: Any) -> Any:
@@ -54,7 +60,7 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("schema", [RowSchema, HookedSchema])
+@pytest.mark.parametrize("schema", [RowSchema, HookedSchema, MarkedSchema])
 @pytest.mark.parametrize("chunk_bytes", [1, 500, 65536])
 @pytest.mark.parametrize("count", [0, 1, 2, 17, 2000])
 def test_joined_it_is_the_text(
@@ -116,7 +122,7 @@ def test_objects_are_taken_when_they_are_needed() -> None:
 
 
 @pytest.mark.parametrize("lines", [False, True])
-@pytest.mark.parametrize("schema", [RowSchema, HookedSchema])
+@pytest.mark.parametrize("schema", [RowSchema, MarkedSchema])
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 300])
 def test_what_the_objects_come_from_is_open_while_they_are_dumped(
     schema: type[Schema], lines: bool, count: int
