@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -47,6 +48,16 @@ def execute(options: argparse.Namespace) -> int:
         words = ["-m", *options.module]
     elif options.code is not None:
         words = ["-c", *options.code]
+    for option in ("output", "html"):
+        if file := getattr(options, option):
+            try:
+                open(file, "ab").close()
+            except OSError as error:
+                why = f"{file}: cannot be written: {error.strerror}"
+                print(f"python -m althaia profile: {why}", file=sys.stderr)
+                return 2
+            # The program may change the folder.
+            setattr(options, option, os.path.abspath(file))
     stack = ExitStack()
 
     def begin() -> None:
@@ -81,7 +92,7 @@ class Estimate:
     share: float
     """What marshmallow takes in a run without althaia, your own functions in it included."""
     after: float | None
-    """What it would take with althaia; None if nothing could be measured."""
+    """What the whole process would take with althaia; None if nothing could be measured."""
     measured: float
     """The share of marshmallow's time for which there is a ratio; the rest counts as unchanged."""
     ratios: dict[str, float]
@@ -92,7 +103,7 @@ class Estimate:
     def lines(self) -> Iterator[str]:
         forecast = "what althaia would save could not be measured:"
         if self.after is not None:
-            forecast = f"with althaia about {self.after:.0%}"
+            forecast = f"with althaia the process would take about {self.after:.0%} of it"
             if self.measured < 0.995:
                 forecast += f", measured for {self.measured:.0%} of marshmallow's share"
         yield f"marshmallow is {self.share:.0%} of this process's processor time; {forecast}"
@@ -113,7 +124,7 @@ def estimate(profile: Profile) -> Estimate:
     unknown = {name: why for name, why in found.items() if isinstance(why, str)}
     measured = sum(dearest[name].own for name in ratios)
     saved = sum(dearest[name].own * max(1 - 1 / ratio, 0) for name, ratio in ratios.items())
-    after = (own - saved) / (whole - saved) if ratios else None
+    after = (whole - saved) / whole if ratios else None
     return Estimate(own / whole, after, measured / own if own else 0.0, ratios, unknown)
 
 

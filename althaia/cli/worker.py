@@ -6,6 +6,7 @@ It reads a line of JSON for each command on standard input and answers with one.
 from __future__ import annotations
 
 import copy
+import gc
 import inspect
 import json
 import os
@@ -173,6 +174,9 @@ def _given(file: str | None, source: str | None, count: int) -> tuple[list[Any],
     objects = list(found)
     if not objects:
         raise CommandError(f"{source} gives no objects")
+    # Plans are made with a collection, on one side only. What is kept alive by a cycle alone, such
+    # as the session of these objects, goes on both sides.
+    gc.collect()
     return objects, f"{len(objects):,} {kinds_of(objects)} of {source}"
 
 
@@ -192,7 +196,8 @@ def read_records(file: Path) -> list[Any]:
     number = 0
     try:
         text = file.read_text(encoding="utf-8")
-        for part in text.splitlines() if by_line else [text]:
+        # Not splitlines(): a text in JSON may contain U+2028, for example.
+        for part in text.split("\n") if by_line else [text]:
             number += 1
             if part.strip():
                 records.append(json.loads(part))

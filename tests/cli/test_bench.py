@@ -316,12 +316,13 @@ def test_objects_are_described_by_what_they_hold_and_cycles_end():
 def test_data_files(tmp_path):
     def read(name, text):
         file = tmp_path / name
-        file.write_text(text)
+        file.write_text(text, "utf-8")
         return read_records(file)
 
     assert read("a.json", "[1, 2]") == [1, 2]
     assert read("a.json", '{"a": 1}') == [{"a": 1}]
     assert read("a.jsonl", "1\n\n2\n") == [1, 2]
+    assert read("a.jsonl", '"\u2028\x85"\n2') == ["\u2028\x85", 2]
     for name, text, said in (
         ("a.jsonl", "1\nx\n", "line 2"),
         ("a.json", "1\n2", "jsonl"),

@@ -15,7 +15,7 @@ from tests.engine import NEEDS_ENGINE
 Run = Callable[..., CompletedProcess[str]]
 
 SHOP = """
-import itertools, os, time
+import itertools, os, time, weakref
 from marshmallow import Schema, fields, pre_load
 
 class Line(Schema):
@@ -38,6 +38,24 @@ def orders(count=5):
     return [{"number": n, "lines": [{"price": n * 1.5}] * 2} for n in range(count)]
 
 plain = [{"number": "x"}, {"number": "y"}]
+
+class Session:
+    def __init__(self):
+        self.itself = self
+
+class Lazy:
+    def __init__(self, session):
+        self.session = weakref.ref(session)
+
+    @property
+    def number(self):
+        if self.session() is None:
+            raise ValueError("the session is gone")
+        return 1
+
+def lazy(count):
+    session = Session()
+    return [Lazy(session) for _ in range(count)]
 
 def none():
     return []
@@ -102,6 +120,13 @@ def test_dumps_that_all_raise_are_no_comparison(compare, tmp_path, words):
     assert "every dump of 2 " in done.stderr
     assert "raised an exception: dump [0]: ValueError: invalid literal for int()" in done.stderr
     assert "--load loads records" in done.stderr
+
+
+@NEEDS_ENGINE
+def test_what_only_a_cycle_keeps_alive_is_gone_on_both_sides(compare):
+    done = compare("shop:Order", "--objects", "shop:lazy")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "raised an exception: dump [0]: ValueError: the session is gone" in done.stderr
 
 
 @NEEDS_ENGINE
