@@ -115,7 +115,8 @@ _LEFT_OUT = object()
 def cell_reader(schema: Any, form: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return the function that turns the cells of a record into what the schema loads.
 
-    A list or an object in JSON becomes one, where the field loads one. In CSV alone, an empty cell
+    A list or an object in JSON becomes one, where the field loads one; in Parquet also inside lists
+    and structures. In CSV alone, an empty cell
     is what ``convert`` writes for None and for a missing key, too. It stays an empty text if its
     field accepts one. Otherwise it is None if that is allowed, or else left out. Digits become a
     number, where the field is strict and refuses text.
@@ -123,13 +124,14 @@ def cell_reader(schema: Any, form: str) -> Callable[[dict[str, Any]], dict[str, 
     from marshmallow import fields
 
     empty: dict[str, Any] = {}
-    holding, whole = set(), set()
+    holding: dict[str, Any] = {}
+    whole = set()
     for key, field in by_key(schema.load_fields).items():
         optional = form == "csv" and (field.allow_none or not field.required)
         if optional and _refuses_empty(field, key):
             empty[key] = None if field.allow_none else _LEFT_OUT
         if isinstance(field, (fields.List, fields.Tuple, fields.Mapping, fields.Nested)):
-            holding.add(key)
+            holding[key] = field
         if form == "csv" and isinstance(field, fields.Integer) and field.strict:
             whole.add(key)
 
@@ -137,8 +139,8 @@ def cell_reader(schema: Any, form: str) -> Callable[[dict[str, Any]], dict[str, 
         found: dict[str, Any] = {}
         for key, cell in record.items():
             value = empty.get(key, cell) if cell == "" else cell
-            if key in holding and isinstance(cell, str) and cell[:1] in ("[", "{"):
-                value = _parsed(json.loads, cell)
+            if key in holding:
+                value = _decoded(value, holding[key])
             elif key in whole and cell.isascii() and cell.removeprefix("-").isdecimal():
                 value = _parsed(int, cell)
             if value is not _LEFT_OUT:
@@ -146,6 +148,21 @@ def cell_reader(schema: Any, form: str) -> Callable[[dict[str, Any]], dict[str, 
         return found
 
     return read
+
+
+def _decoded(value: Any, field: Any) -> Any:
+    """Return what a field loads, its JSON text decoded at any depth of lists and structures."""
+    from marshmallow import fields
+
+    if isinstance(value, str):
+        holds = isinstance(field, (fields.List, fields.Tuple, fields.Mapping, fields.Nested))
+        return _parsed(json.loads, value) if holds and value[:1] in ("[", "{") else value
+    if isinstance(value, list) and isinstance(field, (fields.List, fields.Nested)):
+        return [_decoded(each, getattr(field, "inner", field)) for each in value]
+    if isinstance(value, dict) and isinstance(field, fields.Nested):
+        known = by_key(field.schema.load_fields)
+        return {key: _decoded(each, known.get(key)) for key, each in value.items()}
+    return value
 
 
 def _refuses_empty(field: Any, key: str) -> bool:

@@ -163,12 +163,14 @@ class Task:
         """Return the function that turns the cells of a record into values; None if they are."""
         if form not in NOTHING or self.empty == "text":
             return None
-        if self.empty != "field":
-            return lambda record: _emptied(record, NOTHING[form], self.empty)
         # A pre_load hook is given the cells as they are.
-        if self.dump or schema._hooks.get("pre_load"):
-            return None
-        return cell_reader(schema, form)
+        as_given = self.dump or schema._hooks.get("pre_load")
+        read = None if as_given else cell_reader(schema, form)
+        if self.empty == "field":
+            return read
+        if read is None or form == "csv":
+            return lambda record: _emptied(record, NOTHING[form], self.empty)
+        return lambda record: read(_emptied(record, NOTHING[form], self.empty))
 
     def _work(self, schema: Any) -> Callable[[Any], Any]:
         """Return the function that processes one record."""

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from marshmallow import INCLUDE, Schema, fields, post_load
+from marshmallow import INCLUDE, Schema, fields, post_load, pre_load
 
 from althaia import bulk
 from althaia.bulk import parquet as ours
@@ -397,3 +397,46 @@ def test_what_is_written_as_text_is_read_back(tmp_path):
         {"extra": '{"a": 1}', "pair": '[1, "x"]', "price": "1.50", "name": "[x"}
     ]
     assert bulk.check(Texts, str(made)).good
+
+
+class Holding(Schema):
+    s = fields.String()
+    extra = fields.Dict(data_key="Extra")
+    pair = fields.Tuple((fields.Integer(), fields.String()))
+    dicts = fields.List(fields.Dict())
+    inner = fields.Nested(lambda: Holding(only=("extra", "dicts")), many=True)
+
+
+@pytest.mark.parametrize("empty", ["field", "missing", "null"])
+def test_dictionaries_and_tuples_are_read_as_they_were_written(tmp_path, empty):
+    part = {"Extra": {"a": {"b": [1]}}, "dicts": [{}, {"a": None}]}
+    record = {"s": "{}", **part, "pair": [1, "x"], "inner": [part, part]}
+    summary, told, _ = converted(Holding, tmp_path, record)
+    assert summary.good, told
+    made = tmp_path / "back.ndjson"
+    summary = bulk.convert(
+        Holding, str(tmp_path / "out.parquet"), str(made), empty=empty, tell=told.append
+    )
+    assert summary.good, told
+    assert json.loads(made.read_text()) == record
+
+
+def test_text_that_is_no_json_is_refused_by_its_field(tmp_path):
+    file, told = tmp_path / "x.parquet", []
+    parquet.write_table(pyarrow.table({"Extra": ["{", "x"]}), file)
+    bulk.check(Holding, str(file), tell=told.append)
+    assert [one.errors for one in told] == [{"Extra": ["Not a valid mapping type."]}] * 2
+
+
+class Hooked(Holding):
+    @pre_load
+    def unpack(self, data: Any, **kwargs: Any) -> Any:
+        return {"extra": json.loads(data["packed"])}
+
+
+def test_a_hook_is_given_the_text(tmp_path):
+    file = tmp_path / "x.parquet"
+    parquet.write_table(pyarrow.table({"packed": ['{"a": 1}']}), file)
+    hooked = Hooked(unknown=INCLUDE)
+    told: list[Any] = []
+    assert bulk.check(hooked, str(file), tell=told.append).good, told
