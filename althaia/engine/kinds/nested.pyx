@@ -422,7 +422,11 @@ def check_resolved(analysis, field):
     """Make sure that upstream's code resolves the nested schema, because part of it is repeated
     here."""
     analysis.field_method(field, "_nested_normalized_option", analysis.upstream.fields["Nested"])
-    analysis.field_function("schema", "Schema", "SchemaMeta")
+    for name in ("Schema", "SchemaMeta"):
+        # Not by field_function(): whatever their bodies are in this release, they resolve it.
+        found = analysis.watch_entry(analysis.upstream.live["schema"], name)
+        if found is not seam.defined["schema"][name]:
+            raise NotPlannable(f"marshmallow.schema.{name} is replaced")
     for name in ("nested", "only", "exclude", "_schema"):
         analysis.field_value(field, name)
     if type(analysis.field_value(field, "many")) not in (bool, type(None)):
