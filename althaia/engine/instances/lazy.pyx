@@ -423,8 +423,8 @@ cdef int materialise(object schema, InstanceDict state, str alone=None) except -
     and the others of the same fields at the next call or look.
 
     No user code runs meanwhile, and the GC is off; of upstream's only ``OrderedSet``. Several
-    threads may do this at once, without the GIL or while that is copied. They agree on the fields, because only one can store them,
-    and on the attributes, because the first that is set remains.
+    threads may do this at once, without the GIL or while that is copied. They agree on the fields,
+    because only one can store them, and on the attributes, because the first that is set remains.
     """
     cdef Prototype prototype = <Prototype>state.prototype
     cdef OwnFields own_fields
