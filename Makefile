@@ -115,7 +115,10 @@ build: $(READY)
 build-pure: copy $(PURE_READY)
 	ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON) $(PURE_TREE)/build_ext.py
 
+# An environment that somebody else made is not cleared.
 $(MADE):
+	@test ! -e $(VENV) || ls -a $(VENV) | grep -Eq '^\.(made|ready)-' || { \
+	  echo "$(VENV) was not made by make: remove it, or name another: make VENV=.venv-althaia" >&2; exit 1; }
 	@echo "Making an environment in $(VENV)"
 	test -e $(READY) || $(PYTHON) -m venv --clear $(VENV)
 	touch $@

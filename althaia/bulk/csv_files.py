@@ -116,10 +116,10 @@ def cell_reader(schema: Any, form: str) -> Callable[[dict[str, Any]], dict[str, 
     """Return the function that turns the cells of a record into what the schema loads.
 
     A list or an object in JSON becomes one, where the field loads one; in Parquet also inside lists
-    and structures. In CSV alone, an empty cell
-    is what ``convert`` writes for None and for a missing key, too. It stays an empty text if its
-    field accepts one. Otherwise it is None if that is allowed, or else left out. Digits become a
-    number, where the field is strict and refuses text.
+    and structures. In CSV alone, an empty cell is what ``convert`` writes for None and for a
+    missing key, too. It stays an empty text if its field accepts one. Otherwise it is None if that
+    is allowed, or else left out. Digits become a number, where the field is strict and refuses
+    text.
     """
     from marshmallow import fields
 
