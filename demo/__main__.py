@@ -90,8 +90,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{result.case.title}: the outputs differ in {result.difference}", file=sys.stderr)
     if is_pure(os.environ):
         console.print("A pure build: it has no engine, and only dumps of collections are faster.")
-    name = sys.executable if os.name == "nt" else ".venv/bin/python"
-    print(f"Next, your own schema:  {name} -m althaia bench package.module:Schema")
+    root = Path(__file__).parents[1]
+    print("Next, your own schema, in the environment of your application:")
+    print(f"  pip install '{root}[cli]'")
+    print("  python -m althaia bench package.module:Schema")
     return 1 if different else 0
 
 

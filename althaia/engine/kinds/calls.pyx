@@ -83,9 +83,9 @@ def load_method(analysis, field, options):
 
 def dump_function(analysis, field, options):
     function = analysis.field_value(field, "serialize_func")
-    if takes_context(analysis, field, function):
+    if function is None or takes_context(analysis, field, function):
         return OwnDumpStep(field, **analysis.with_own_slot(options))
-    return DumpByCall(field, schema=analysis.schema, function=function, **options)
+    return DumpByCall(field, schema=None, function=function, **options)
 
 
 def load_function(analysis, field, options):
