@@ -8,11 +8,11 @@ processed again.
 from __future__ import annotations
 
 import multiprocessing
-import pickle
 import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -27,6 +27,7 @@ Done = tuple[Partition, Outcome]
 
 ATTEMPTS = 3
 """How often a partition is tried if its worker dies."""
+DIED = "the processes that worked on it died"
 SECONDS_TO_CONNECT = 10
 """The timeout for connecting to the scheduler of a cluster."""
 AHEAD = 2
@@ -44,14 +45,14 @@ def _in_order(
     partitions: Iterable[Partition],
     submit: Callable[[Partition], Any],
     workers: int,
-    died: type[Exception],
+    died: type[Exception] | tuple[()] = (),
 ) -> Generator[Done]:
     """Submit partitions ahead of the one whose outcome is yielded next.
 
     An error of reading is raised only after all earlier partitions are done.
 
     :param submit: returns a future, of this module's workers or of Dask
-    :param died: what the future raises if a partition kills its workers
+    :param died: what the future raises if a partition kills its workers, unless it returns that
     """
     left = iter(partitions)
     ended: Exception | None = None
@@ -72,7 +73,7 @@ def _in_order(
                 # The partition or its outcome is nested too deep for pickle: process it here.
                 outcome = work(partition)
             except died as error:
-                outcome = Outcome(lost=f"the processes that worked on it died: {error}")
+                outcome = Outcome(lost=f"{DIED}: {error}")
             yield partition, outcome
     if not isinstance(ended, StopIteration):
         raise ended
@@ -80,15 +81,8 @@ def _in_order(
 
 def processes(work: Work, partitions: Iterable[Partition], count: int) -> Generator[Done]:
     """Process the partitions in ``count`` processes of this machine."""
-    workers = _Workers(pickle.dumps(work), count)
-    try:
-        yield from _in_order(work, partitions, workers.submit, count, _Died)
-    finally:
-        workers.end()
-
-
-class _Died(Exception):
-    """Each process that worked on a partition died."""
+    with closing(_Workers(work, count)) as workers:
+        yield from _in_order(work, partitions, workers.submit, count)
 
 
 class _Workers:
@@ -97,7 +91,7 @@ class _Workers:
     Hence it is known which partition a process had when it died, and another one gets it.
     """
 
-    def __init__(self, work: bytes, count: int) -> None:
+    def __init__(self, work: Work, count: int) -> None:
         self._work = work
         self._threads = ThreadPoolExecutor(count)
         self._own = local()
@@ -122,13 +116,10 @@ class _Workers:
             if isinstance(found, BaseException):
                 raise found
             return found
-        raise _Died(f"{ATTEMPTS} times")
+        return Outcome(lost=f"{DIED}: {ATTEMPTS} times")
 
     def _start(self) -> Connection:
-        """Start a process and return the end of its pipe.
-
-        :raises CancelledError: the others are being killed
-        """
+        """Start a process and return the end of its pipe; CancelledError after ``close``."""
         # Not forked: the redirect needs a process that has imported nothing yet.
         spawn = multiprocessing.get_context("spawn")
         ours, theirs = spawn.Pipe()
@@ -140,7 +131,7 @@ class _Workers:
             self._started.append((process, ours))
         return ours
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Kill the processes, whose outcomes are there or no longer needed, and wait for them."""
         with self._starting:
             self._ending = True
@@ -152,20 +143,19 @@ class _Workers:
             process.join()
 
 
-def _serve(pipe: Connection, work: bytes) -> None:
+def _serve(pipe: Connection, work: Work) -> None:
     """Work on the partitions that come through a pipe, in a new process, until it is closed.
 
     It is closed, too, when the parent ends. SIGINT of a terminal is the parent's to handle.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    task: Work = pickle.loads(work)
     while True:
         try:
             partition = pipe.recv()
         except EOFError:
             return
         try:
-            pipe.send(task(partition))
+            pipe.send(work(partition))
         except Exception as error:
             error.add_note(format_exc())
             pipe.send(error)

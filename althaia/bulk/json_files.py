@@ -9,22 +9,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from althaia.bulk.pieces import (
-    BLOCK,
-    NOT_UTF8,
-    Item,
-    Partition,
-    Unreadable,
-    has_surrogates,
-)
+from althaia.bulk.pieces import BLOCK, NOT_UTF8, Item, Partition, Unreadable, has_surrogates
 
 MOST_CHARACTERS = 64 * 2**20
 """The most characters of an element; a longer one is treated as unterminated."""
 ELEMENTS = 10_000
 """The most elements of an array in one partition."""
-_NEAR = 16
-"""In characters. An error this close to the end of the buffer may go away when more is read: the
-longest tokens that a block can cut in two are ``-Infinity`` and an escaped character."""
 _spaces = re.compile(r"[ \t\r\n]*").match
 
 
@@ -97,26 +87,24 @@ class _Text:
         while True:
             try:
                 value, end = self._decode(self._text, self._at)
+                # The block may end in the middle of a number: in "1.", "1e" or "1e+".
+                if end < len(self._text) - len("e+") or not self._more(size):
+                    break
             except json.JSONDecodeError as error:
-                place, length = error.pos - self._at, len(self._text) - self._at
-                unfinished = place > length - _NEAR or "Unterminated" in error.msg
-                if unfinished and length < MOST_CHARACTERS and self._more(size):
-                    # Read twice as much each time, so that a long element is decoded few times.
-                    size *= 2
-                    continue
-                # Report the position in the element; that in the buffer means nothing to a user.
-                raise json.JSONDecodeError(error.msg, self._text[self._at :], place) from error
-            length = end - self._at
-            # The block may end in the middle of a number: in "1.", "1e" or "1e+".
-            if end < len(self._text) - len("e+") or not self._more(size):
-                begin = self._at
-                self._at += length
-                broken = has_surrogates(self._text[begin : self._at])
-                return Unreadable(NOT_UTF8) if broken else value
+                if len(self._text) - self._at >= MOST_CHARACTERS or not self._more(size):
+                    # Report the position in the element: that in the buffer means nothing.
+                    text = self._text[self._at :]
+                    raise json.JSONDecodeError(error.msg, text, error.pos - self._at) from error
+            # Read twice as much each time, so that a long element is decoded few times.
+            size *= 2
+        broken = has_surrogates(self._text[self._at : end])
+        self._at = end
+        return Unreadable(NOT_UTF8) if broken else value
 
     def _more(self, size: int) -> bool:
-        more = self._file.read(size)
-        self._read += len(more)
-        self._text = self._text[self._at :] + more
-        self._at = 0
+        """Read on and discard what is consumed; False, with nothing changed, at the end."""
+        if more := self._file.read(size):
+            self._read += len(more)
+            self._text = self._text[self._at :] + more
+            self._at = 0
         return bool(more)

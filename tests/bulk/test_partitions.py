@@ -170,22 +170,6 @@ def test_an_empty_array(tmp_path):
     assert read(file, "json", 1) == []
 
 
-def test_a_mistake_early_in_a_large_array_does_not_read_it_all(tmp_path, monkeypatch):
-    file = tmp_path / "x.json"
-    file.write_text("[1, {'a': 1}, " + "2, " * 100_000 + "3]")
-    monkeypatch.setattr(json_files, "BLOCK", 64)
-    held = []
-    more = json_files._Text._more
-
-    def counting(self, size):
-        held.append(size)
-        return more(self, size)
-
-    monkeypatch.setattr(json_files._Text, "_more", counting)
-    assert "Expecting property name" in read(file, "json", 1)[-1][1]
-    assert sum(held) < 1_000
-
-
 def test_the_form_is_said_by_the_name_or_has_to_be_named():
     assert [form_of(f"x.{end}") for end in ("jsonl", "JSON", "csv", "pq")] == [
         "ndjson",
