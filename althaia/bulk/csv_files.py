@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from althaia.bulk.pieces import (
@@ -71,7 +71,11 @@ def csv_partitions(file: str, path: str, size: int) -> Iterator[Partition]:
 
     records = csv_records(lines())
     before, head = next(records, (0, []))
-    columns = _columns(file, head)
+    if has_surrogates("".join(head)):
+        head = NOT_UTF8
+    if not head or isinstance(head, str):
+        raise BulkError(f"{file}: no line with the names of its columns: {head or 'it is empty'}")
+    columns = different(file, head)
     held.clear()
     first, is_empty = before + 1, True
     for end, _ in records:
@@ -81,17 +85,6 @@ def csv_partitions(file: str, path: str, size: int) -> Iterator[Partition]:
             first, length, is_empty = end + 1, 0, False
     if held or is_empty:
         yield Partition(file, "csv", first, length, "".join(held), columns)
-
-
-def _columns(file: str, head: list[str] | str) -> tuple[str, ...]:
-    """Return the names in the head of a file; BulkError if there are none."""
-    if has_surrogates("".join(head)):
-        head = NOT_UTF8
-    if isinstance(head, str):
-        raise BulkError(f"{file}: its first line cannot be read: {head}")
-    if not head:
-        raise BulkError(f"{file}: has no line with the names of its columns")
-    return different(file, head)
 
 
 def csv_items(partition: Partition) -> Iterator[Item]:
@@ -109,38 +102,43 @@ def csv_items(partition: Partition) -> Iterator[Item]:
             yield number, Unreadable(f"{len(cells)} cells where the head has {len(columns)}")
 
 
+NOTHING = {"csv": "", "parquet": None}
+"""How an empty cell reads in each form whose records have all keys."""
 _LEFT_OUT = object()
 
 
-def cell_reader(schema: Any, form: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return the function that turns the cells of a record into what the schema loads.
+def cell_reader(
+    by_name: Mapping[str, Any], form: str, empty: str
+) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return the function that turns the cells of a record into what fields, by their keys, load.
 
     A list or an object in JSON becomes one, where the field loads one; in Parquet also inside lists
-    and structures. In CSV alone, an empty cell is what ``convert`` writes for None and for a
-    missing key, too. It stays an empty text if its field accepts one. Otherwise it is None if that
-    is allowed, or else left out. Digits become a number, where the field is strict and refuses
-    text.
+    and structures. In CSV alone, digits become a number, where the field is strict and refuses
+    text, and an empty cell is what ``convert`` writes for None and for a missing key, too. By
+    ``empty="field"`` it stays an empty text if its field accepts one. Otherwise it is None if that
+    is allowed, or else left out.
     """
     from marshmallow import fields
 
-    empty: dict[str, Any] = {}
-    holding: dict[str, Any] = {}
-    whole = set()
-    for key, field in by_key(schema.load_fields).items():
+    nothing = NOTHING[form]
+    usual = {"missing": _LEFT_OUT, "null": None}.get(empty, nothing)
+    instead: dict[str, Any] = {}
+    holding, whole = set(), set()
+    for key, field in by_name.items():
         optional = form == "csv" and (field.allow_none or not field.required)
-        if optional and _refuses_empty(field, key):
-            empty[key] = None if field.allow_none else _LEFT_OUT
+        if optional and empty == "field" and _refuses_empty(field, key):
+            instead[key] = None if field.allow_none else _LEFT_OUT
         if isinstance(field, (fields.List, fields.Tuple, fields.Mapping, fields.Nested)):
-            holding[key] = field
+            holding.add(key)
         if form == "csv" and isinstance(field, fields.Integer) and field.strict:
             whole.add(key)
 
     def read(record: dict[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key, cell in record.items():
-            value = empty.get(key, cell) if cell == "" else cell
+            value = instead.get(key, usual) if cell == nothing else cell
             if key in holding:
-                value = _decoded(value, holding[key])
+                value = _decoded(value, by_name[key])
             elif key in whole and cell.isascii() and cell.removeprefix("-").isdecimal():
                 value = _parsed(int, cell)
             if value is not _LEFT_OUT:

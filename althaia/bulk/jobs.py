@@ -17,7 +17,7 @@ from althaia.bulk.reading import (
     readable,
 )
 from althaia.bulk.task import Task
-from althaia.bulk.writing import compare, problems_to, same, written_to
+from althaia.bulk.writing import compare, problems_to, written_to
 
 Watch = Callable[[Partition, Summary], object]
 Tell = Callable[[Problem], object]
@@ -66,11 +66,7 @@ def convert(
     """
     if is_copied(target):
         raise BulkError(f"{target}: is not written: name a file that is not packed")
-    if same(source, target):
-        raise BulkError(
-            f"{target}: is also read, and would lose the records that are not valid: name another "
-            "file"
-        )
+    compare(target, [source])
     to_form = form_of(target, to_form)
     if dump and to_form == "parquet":
         raise BulkError("Parquet is written as records are loaded: it cannot be had with dump")
@@ -95,12 +91,18 @@ def _run(
 
     :func:`check` explains the parameters.
     """
-    forms = _forms(files, form, workers)
+    if workers < 1:
+        raise BulkError(f"{workers} workers cannot do anything: at least 1")
+    if not files:
+        raise BulkError("no file is named")
+    if list(files).count(STANDARD_INPUT) > 1:
+        raise BulkError("standard input is named twice, and can be read once")
+    forms = [form_of(file, form) for file in files]
     summary = Summary(files=len(files))
     with ExitStack() as stack:
         to_tell, write = [summary.add, tell], []
         if errors_to is not None:
-            compare(errors_to, files, target)
+            compare(errors_to, files, [] if target is None else [target])
             to_tell.append(stack.enter_context(problems_to(errors_to)))
         if target is not None:
             assert task.target is not None
@@ -137,17 +139,6 @@ def _run(
     return summary
 
 
-def _forms(files: Sequence[str], form: str | None, workers: int) -> list[str]:
-    """Return the form of each file; BulkError if the options do not go together."""
-    if workers < 1:
-        raise BulkError(f"{workers} workers cannot do anything: at least 1")
-    if not files:
-        raise BulkError("no file is named")
-    if list(files).count(STANDARD_INPUT) > 1:
-        raise BulkError("standard input is named twice, and can be read once")
-    return [form_of(file, form) for file in files]
-
-
 def _compare_columns(task: Task, partition: Partition) -> None:
     """Raise BulkError if the columns match no field: this is an error of the file, not of each of
     its records."""
@@ -156,15 +147,12 @@ def _compare_columns(task: Task, partition: Partition) -> None:
         return
     known = by_key(schema.load_fields)
     strange = [name for name in partition.columns if name not in known]
-    lacking = [
-        name
-        for name, field in known.items()
-        if field.required and name not in partition.columns and not schema.partial
-    ]
-    words = []
     if strange and schema.unknown == "raise":
-        words.append(f"has columns that the schema does not know: {', '.join(strange)}")
-    if lacking:
-        words.append(f"lacks columns that the schema requires: {', '.join(lacking)}")
-    if words:
-        raise BulkError(f"{partition.file}: {'; '.join(words)}")
+        raise BulkError(
+            f"{partition.file}: has columns that the schema does not know: {', '.join(strange)}"
+        )
+    required = [] if schema.partial else [name for name in known if known[name].required]
+    if lacking := [name for name in required if name not in partition.columns]:
+        raise BulkError(
+            f"{partition.file}: lacks columns that the schema requires: {', '.join(lacking)}"
+        )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
-from operator import index
 from typing import Any
 
-from althaia.bulk.pieces import BulkError, Item, Partition, Unreadable, as_json, different
+from althaia.bulk.pieces import BulkError, Partition, Unreadable, as_json, be_mapping, different
 
 Convert = Callable[[Any], Any]
 
@@ -22,7 +21,6 @@ DIGITS = 38
 """The most digits of a decimal column."""
 NO_FORM = (ValueError, OverflowError, LookupError)
 """Errors of a value that Python cannot represent. An unknown time zone raises a LookupError."""
-ABSENT = object()
 
 
 def pyarrow() -> Any:
@@ -56,18 +54,12 @@ def parquet_partitions(file: str, path: str) -> Iterator[Partition]:
         raise BulkError(f"{file}: cannot be read as Parquet: {error}") from error
 
 
-def parquet_items(partition: Partition) -> Iterator[Item]:
-    """Yield the rows of a partition as JSON has them: dates, decimals and bytes as text.
+def rows_of(batch: Any) -> list[dict[str, Any] | Unreadable]:
+    """Return the rows of a batch as JSON has them: dates, decimals and bytes as text.
 
     A null is None under its key. A row with a value that Python cannot represent, such as a year
-    after 9999, is Unreadable.
+    after 9999, is Unreadable. The value is found by its row, then by its column.
     """
-    return enumerate(_rows_of(partition.content), partition.first)
-
-
-def _rows_of(batch: Any) -> list[dict[str, Any] | Unreadable]:
-    """Return the rows of a batch. An unreadable value is found by its row, then by its
-    column."""
     try:
         found: list[dict[str, Any] | Unreadable] = json.loads(
             json.dumps(batch.to_pylist(), default=_text_of)
@@ -75,9 +67,9 @@ def _rows_of(batch: Any) -> list[dict[str, Any] | Unreadable]:
         return found
     except NO_FORM as error:
         if batch.num_rows > 1:
-            return [row for i in range(batch.num_rows) for row in _rows_of(batch.slice(i, 1))]
+            return [row for i in range(batch.num_rows) for row in rows_of(batch.slice(i, 1))]
         for name in batch.schema.names if batch.num_columns > 1 else ():
-            if isinstance((found := _rows_of(batch.select([name])))[0], Unreadable):
+            if isinstance((found := rows_of(batch.select([name])))[0], Unreadable):
                 return found
         # Name the type of the error, because the message of a KeyError is only the key.
         reason = f"{batch.schema.names[0]}: {type(error).__name__}: {error}"
@@ -110,73 +102,52 @@ def layout(schema: Any) -> tuple[Any, Convert]:
     try:
         columns, row = _structure(schema)
     except RecursionError as error:
-        raise BulkError(
-            f"{type(schema).__name__} is nested in itself, and columns of Parquet are not: convert "
-            "to another form"
-        ) from error
-    return pyarrow().schema(_some(columns, schema)), row
-
-
-def _some(columns: list[tuple[str, Any]], schema: Any) -> list[tuple[str, Any]]:
-    """Return these columns; BulkError if there are none, because a file could not contain such
-    rows."""
-    if not columns:
-        raise BulkError(
-            f"{type(schema).__name__} has no fields that are loaded, and Parquet cannot be written "
-            "without columns: convert to another form"
-        )
-    return columns
+        name = type(schema).__name__
+        raise BulkError(f"{name} is nested in itself, and columns of Parquet are not") from error
+    return pyarrow().schema(columns), row
 
 
 def _structure(schema: Any) -> tuple[list[tuple[str, Any]], Convert]:
     """Return the columns of what ``schema`` loads, and the function that makes a row.
 
-    :raises BulkError: a field's value is inside another
+    :raises BulkError: there are no columns, and a file could not contain such rows
     :raises RecursionError: the schema is nested in itself
     """
-    name = type(schema).__name__
     columns, fields = [], []
     for key, field in schema.load_fields.items():
         column = key if field.data_key is None else field.data_key
-        attribute = field.attribute or key
-        if "." in attribute:
-            raise BulkError(
-                f"the field {key!r} of {name} is loaded into {attribute!r}, which is no column of "
-                "Parquet: convert to another form"
-            )
         kind, convert = _column(field)
         columns.append((column, kind))
-        fields.append((column, attribute, convert))
+        fields.append((column, field.attribute or key, convert))
+    if not columns:
+        name = type(schema).__name__
+        raise BulkError(f"{name} has no fields that are loaded, and Parquet needs columns")
     names = {attribute for _, attribute, _ in fields}
 
     def row(loaded: Any) -> dict[str, Any]:
-        if not isinstance(loaded, Mapping):
-            raise TypeError(
-                f"a row of Parquet is made of a dictionary, not of the {type(loaded).__name__} "
-                f"that {name} loads: convert to another form"
-            )
+        be_mapping(loaded)
         if strange := [key for key in loaded if key not in names]:
             raise TypeError(f"Parquet has no column for {', '.join(map(str, strange))}")
         return {
-            column: value if value is None or convert is None else convert(value)
+            column: convert(value)
             for column, attribute, convert in fields
-            if (value := loaded.get(attribute, ABSENT)) is not ABSENT
+            if (value := loaded.get(attribute)) is not None
         }
 
     return columns, row
 
 
-def _column(field: Any) -> tuple[Any, Convert | None]:
+def _column(field: Any) -> tuple[Any, Convert]:
     """Return the type of a field's column, and the function that makes its values."""
     from marshmallow import fields
 
     arrow = pyarrow()
     if isinstance(field, fields.Nested):
         columns, row = _structure(field.schema)
+        column: tuple[Any, Convert] = arrow.struct(columns), row
         if isinstance(field, fields.Pluck):
-            column = _plucked(field._field_data_key, columns, row)
-        else:
-            column = arrow.struct(_some(columns, field.schema)), row
+            name = field._field_data_key
+            column = dict(columns)[name], lambda loaded: row(loaded).get(name)
         return _listed(*column) if field.many or field.schema.many else column
     if isinstance(field, fields.List):
         return _listed(*_column(field.inner))
@@ -184,69 +155,60 @@ def _column(field: Any) -> tuple[Any, Convert | None]:
         # field.places is the decimal to which results are rounded: 0.01 for two places.
         places = -int(field.places.as_tuple().exponent)
         if 0 <= places <= DIGITS:
-            return arrow.decimal128(DIGITS, places), None
+            return _fitting(arrow.decimal128(DIGITS, places))
     typed = (
-        (fields.Boolean, arrow.bool_(), None),
-        # Arrow would cut off the decimal places.
-        (fields.Integer, arrow.int64(), index),
-        (fields.Float, arrow.float64(), None),
-        (fields.AwareDateTime, arrow.timestamp("us", tz="UTC"), _with_zone),
-        (fields.NaiveDateTime, arrow.timestamp("us"), _without_zone),
-        (fields.Date, arrow.date32(), _without_time),
-        (fields.Time, arrow.time64("us"), _without_zone),
+        (fields.Boolean, arrow.bool_(), bool),
+        (fields.Integer, arrow.int64(), int),
+        (fields.Float, arrow.float64(), float),
+        (fields.AwareDateTime, arrow.timestamp("us", tz="UTC"), None),
+        (fields.NaiveDateTime, arrow.timestamp("us"), None),
+        (fields.Date, arrow.date32(), dt.date),
+        (fields.Time, arrow.time64("us"), None),
     )
-    for known, kind, convert in typed:
+    for known, kind, kept in typed:
         if isinstance(field, known):
-            return kind, convert
+            return _fitting(kind, kept)
 
     def text(value: Any) -> str:
         # These fields do not read the object's attribute: they would not dump what was loaded.
         dumped = field._serialize(value, field.name, None) if field._CHECK_ATTRIBUTE else value
-        return str(dumped) if isinstance(dumped, (str, Decimal)) else as_json(dumped)
+        made = str(dumped) if isinstance(dumped, (str, Decimal)) else as_json(dumped)
+        made.encode()  # raises for what is not UTF-8, as Arrow would
+        return made
 
     return arrow.string(), text
 
 
-def _listed(kind: Any, convert: Convert | None) -> tuple[Any, Convert | None]:
+def _listed(kind: Any, convert: Convert) -> tuple[Any, Convert]:
     """Return a column of lists with the values of another column."""
 
     def each(values: Any) -> list[Any]:
         # Arrow would make a list of the characters of a str, and of the keys of a dict.
         if not isinstance(values, (list, tuple, set, frozenset)):
             raise TypeError(f"a column of lists has no room for a {type(values).__name__}")
-        if convert is None:
-            return list(values)
         return [v if v is None else convert(v) for v in values]
 
     return pyarrow().list_(kind), each
 
 
-def _plucked(name: str, columns: Sequence[tuple[str, Any]], row: Convert) -> tuple[Any, Convert]:
-    """Return the column of one field of a structure; empty if the field is never loaded."""
-    return dict(columns).get(name, pyarrow().null()), lambda loaded: row(loaded).get(name)
+def _fitting(kind: Any, kept: Any = None) -> tuple[Any, Convert]:
+    """Return a column and the function that returns a value, or raises what Arrow raises for it.
 
+    ValueError if Arrow would change the value: cut off a time, drop a zone or take UTC for it.
 
-def _with_zone(value: Any) -> Any:
-    """Return the value; ValueError if Arrow would change it: without a time zone Arrow takes it for
-    UTC, and a value near the ends of the calendar has no equivalent in UTC, which Arrow writes."""
-    if value.utcoffset() is None:
-        raise ValueError(f"{value} has no zone, and its column has one")
-    try:
-        value.astimezone(dt.UTC)
-    except OverflowError as error:
-        raise ValueError(f"{value} is, in UTC, in no year from 1 to 9999") from error
-    return value
+    :param kept: the type of which Arrow changes no value; int is kept up to 64 bits
+    """
+    scalar = pyarrow().scalar
 
+    def fit(value: Any) -> Any:
+        if type(value) is kept and (kept is not int or value.bit_length() < 64):
+            return value
+        if isinstance(value, dt.datetime) and value.tzinfo is not None:
+            # In UTC, because a time in a repeated hour equals none of another zone.
+            value = value.astimezone(dt.UTC)
+        found = scalar(value, kind).as_py()
+        if found != value:
+            raise ValueError(f"{value} would be {found} in a column of type {kind}")
+        return value
 
-def _without_zone(value: Any) -> Any:
-    """Return the value; ValueError if it has a time zone, which Arrow would drop or convert."""
-    if value.tzinfo is not None:
-        raise ValueError(f"{value} has a zone, and its column has none")
-    return value
-
-
-def _without_time(value: Any) -> Any:
-    """Return the value; ValueError if it has a time of day, which Arrow would cut off."""
-    if isinstance(value, dt.datetime):
-        raise ValueError(f"{value} has a time, and its column has none")
-    return value
+    return kind, fit

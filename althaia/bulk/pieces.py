@@ -69,9 +69,6 @@ class Problem:
     kind: str
     errors: Any
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(slots=True)
 class Outcome:
@@ -107,16 +104,15 @@ class Summary:
 
     def add(self, problem: Problem) -> None:
         """Count one problem."""
+        texts = [f"{problem.kind}: {problem.errors}"]
         if problem.kind == "invalid":
             self.invalid += 1
             # Count each message once per record, in the order of the messages.
             texts = list(dict.fromkeys(_paths(problem.errors)))
+        elif problem.kind == "unreadable":
+            self.unreadable += 1
         else:
-            if problem.kind == "unreadable":
-                self.unreadable += 1
-            else:
-                self.exceptions += 1
-            texts = [f"{problem.kind}: {problem.errors}"]
+            self.exceptions += 1
         for text in texts:
             known = text in self.messages or len(self.messages) < MOST_KINDS
             self.messages[text if known else REST] += 1
@@ -151,6 +147,12 @@ def as_json(value: Any) -> str:
     :raises ValueError: likewise, of a number
     """
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def be_mapping(record: Any) -> None:
+    """Raise TypeError if a hook has returned something else than a mapping."""
+    if not isinstance(record, Mapping):
+        raise TypeError(f"a record is made of a mapping, not of {type(record).__name__}")
 
 
 def has_surrogates(text: str) -> bool:

@@ -84,28 +84,28 @@ def readable(file: str, most: int | None = None) -> Iterator[str]:
         return
     with tempfile.NamedTemporaryFile(prefix="althaia-") as copy:
         with naming(file):
-            try:
-                _copy(file, copy, most)
-            except (EOFError, zlib.error) as error:
-                raise BulkError(f"{file}: is no whole gzip file: {error}") from error
+            if file == STANDARD_INPUT:
+                shutil.copyfileobj(sys.stdin.buffer, copy)
+            else:
+                _unpack(file, copy, most)
             copy.flush()
         yield copy.name
 
 
-def _copy(file: str, copy: IO[bytes], most: int | None) -> None:
-    if file == STANDARD_INPUT:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-        return
-    if most is None:
-        most = max(UNPACKED_TIMES * os.path.getsize(file), UNPACKED_AT_LEAST)
-    with gzip.open(file, "rb") as opened:
-        while block := opened.read(BLOCK):
-            if copy.tell() + len(block) > most:
-                raise BulkError(
-                    f"{file}: becomes larger than {most:,} bytes when it is unpacked: "
-                    "--most-unpacked allows more"
-                )
-            copy.write(block)
+def _unpack(file: str, copy: IO[bytes], most: int | None) -> None:
+    """Copy the content of a packed file, of at most so many bytes."""
+    most = most or max(UNPACKED_TIMES * os.path.getsize(file), UNPACKED_AT_LEAST)
+    try:
+        with gzip.open(file, "rb") as opened:
+            while block := opened.read(BLOCK):
+                if copy.tell() + len(block) > most:
+                    raise BulkError(
+                        f"{file}: becomes larger than {most:,} bytes when it is unpacked: "
+                        "--most-unpacked allows more"
+                    )
+                copy.write(block)
+    except (EOFError, zlib.error) as error:
+        raise BulkError(f"{file}: is no whole gzip file: {error}") from error
 
 
 def partitions(
@@ -149,9 +149,9 @@ def items(partition: Partition) -> Iterator[Item]:
     if partition.form == "csv":
         return csv_items(partition)
     if partition.form == "parquet":
-        from althaia.bulk.parquet import parquet_items
+        from althaia.bulk.parquet import rows_of
 
-        return parquet_items(partition)
+        return enumerate(rows_of(partition.content), partition.first)
     return iter(partition.content)
 
 

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
-from althaia.bulk.csv_files import cell_reader
-from althaia.bulk.pieces import BulkError, Outcome, Partition, Problem, Unreadable
+from althaia.bulk.csv_files import NOTHING, cell_reader
+from althaia.bulk.pieces import BulkError, Outcome, Partition, Problem, Unreadable, by_key
 from althaia.bulk.reading import items
 from althaia.bulk.travel import pack, unpack
-from althaia.bulk.writing import spelling, written
+from althaia.bulk.writing import spelling
 from althaia.switch import redirect
 
 EMPTY = ("field", "text", "missing", "null")
 """What an empty CSV cell means; ``field``: an empty text if the field accepts one, else no value.
 ``missing`` also leaves out the nulls of Parquet."""
-NOTHING = {"csv": "", "parquet": None}
-"""How an empty cell reads in each form whose records have all keys."""
 KEPT = (str, int, float, bool)
 """Types of messages that JSON has."""
-NO_RECORD = (
-    str, bytes, bytearray, int, float, complex, Decimal, dt.date, dt.time, dt.timedelta,
-    list, tuple, set, frozenset, Iterator, type(None),
-)  # fmt: skip
-"""Types without fields: marshmallow would dump an empty record of them."""
 MOST_LEVELS = 100
 """The most levels of nested messages. Each function that walks them has stack for so many."""
 TOO_DEEP = f"Errors nested more than {MOST_LEVELS} levels deep are not told."
@@ -86,25 +77,24 @@ class Task:
         if empty not in EMPTY:
             raise BulkError(f"an empty cell can mean {', '.join(EMPTY)}, not {empty!r}")
         self._given = schema
-        self._here = instance(schema)
-        self._packed: bytes | None = None
+        self.schema = instance(schema)
         self.target = target
         self.dump = dump
         self.empty = empty
 
     def __getstate__(self) -> dict[str, Any]:
         # Not unpacked when it arrives: Dask's scheduler, which is not redirected, reads it, too.
-        if self._packed is None:
-            self._packed = pack(self._given)
-        return self.__dict__ | {"_given": None, "_here": None}
+        return {name: getattr(self, name) for name in ("_packed", "target", "dump", "empty")}
 
-    @property
+    @cached_property
+    def _packed(self) -> bytes:
+        """The schema as it is sent to other processes."""
+        return pack(self._given)
+
+    @cached_property
     def schema(self) -> Any:
         """The schema in this process, as an instance."""
-        if self._here is None:
-            assert self._packed is not None
-            self._here = _unpacked(self._packed)
-        return self._here
+        return _unpacked(self._packed)
 
     def __call__(self, partition: Partition) -> Outcome:
         """Work on one partition.
@@ -118,19 +108,17 @@ class Task:
         file, problems = partition.file, outcome.problems
         work = self._work(schema)
         read = self._reading(partition.form, schema)
-        spell = None if self.target is None else spelling(self.target, schema)
-        results: list[tuple[int, Any]] = []
+        spell, join = spelling(self.target, schema) if self.target else (None, None)
+        results = []
         for number, record in items(partition):
             outcome.records += 1
             if type(record) is Unreadable:
                 problems.append(Problem(file, number, "unreadable", record.text))
                 continue
-            if read is not None:
-                record = read(record)
             try:
-                result = work(record)
+                result = work(record if read is None else read(record))
                 if spell is not None:
-                    results.append((number, spell(result)))
+                    results.append(spell(result))
             except ValidationError as error:
                 problems.append(Problem(file, number, "invalid", _plain(error.messages)))
             except KeyboardInterrupt:
@@ -139,71 +127,43 @@ class Task:
                 # The schema's own code failed, even by SystemExit or CancelledError, or the form
                 # cannot contain the result: report this record and go on.
                 problems.append(Problem(file, number, "exception", _failure(error)))
-        if self.target is not None:
-            outcome.output = self._written(results, file, problems)
+        if join is not None:
+            outcome.output = join(results)
         return outcome
-
-    def _written(self, results: list[tuple[int, Any]], file: str, problems: list[Problem]) -> Any:
-        """Return the part of a file for some results. One that does not fit becomes a problem."""
-        assert self.target is not None
-        try:
-            return written([one for _, one in results], self.target, self.schema)
-        except Exception:
-            fitting = []
-            for number, one in results:
-                try:
-                    written([one], self.target, self.schema)
-                    fitting.append(one)
-                except Exception as error:
-                    problems.append(Problem(file, number, "exception", _failure(error)))
-        problems.sort(key=lambda problem: problem.line)
-        return written(fitting, self.target, self.schema)
 
     def _reading(self, form: str, schema: Any) -> Callable[[Any], Any] | None:
         """Return the function that turns the cells of a record into values; None if they are."""
-        if form not in NOTHING or self.empty == "text":
+        if form not in NOTHING:
             return None
         # A pre_load hook is given the cells as they are.
         as_given = self.dump or schema._hooks.get("pre_load")
-        read = None if as_given else cell_reader(schema, form)
-        if self.empty == "field":
-            return read
-        if read is None or form == "csv":
-            return lambda record: _emptied(record, NOTHING[form], self.empty)
-        return lambda record: read(_emptied(record, NOTHING[form], self.empty))
+        return cell_reader({} if as_given else by_key(schema.load_fields), form, self.empty)
 
     def _work(self, schema: Any) -> Callable[[Any], Any]:
         """Return the function that processes one record."""
-        load, dump = schema.load, schema.dump
+        load, takes_anything = schema.load, schema._hooks.get("pre_dump")
+
         # many=False: an instance made with many=True processes one object at a time, too.
-        check = _as_it_is if schema._hooks.get("pre_dump") else _having_fields
+        def dump(record: Any) -> Any:
+            if not takes_anything:
+                _have_fields(record)
+            return schema.dump(record, many=False)
+
         if self.dump:
-            return lambda record: dump(check(record), many=False)
+            return dump
         if self.target in (None, "parquet"):
             return lambda record: load(record, many=False)
-        return lambda record: dump(check(load(record, many=False)), many=False)
+        return lambda record: dump(load(record, many=False))
 
 
-def _as_it_is(record: Any) -> Any:
-    return record
-
-
-def _having_fields(record: Any) -> Any:
-    """Return what is to be dumped; TypeError if it has no fields."""
-    if type(record) is dict or hasattr(record, "_fields"):
-        return record
-    if isinstance(record, NO_RECORD):
+def _have_fields(record: Any) -> None:
+    """Raise TypeError for a value without fields: marshmallow would dump an empty record of it."""
+    places = ("__dict__", "__slots__")
+    if not isinstance(record, Mapping) and not any(hasattr(record, place) for place in places):
         raise TypeError(
             f"a value of type {type(record).__name__} has no field to dump: a record is an object "
             "of JSON, or what post_load returns: a dictionary or an object"
         )
-    return record
-
-
-def _emptied(record: dict[str, Any], nothing: str | None, empty: str) -> dict[str, Any]:
-    if empty == "null":
-        return {name: None if value == nothing else value for name, value in record.items()}
-    return {name: value for name, value in record.items() if value != nothing}
 
 
 def _plain(messages: Any, levels: int = MOST_LEVELS) -> Any:

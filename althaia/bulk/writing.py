@@ -10,16 +10,15 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from decimal import Decimal
 from functools import partial
 from typing import IO, Any
 
 from althaia.bulk.csv_files import MOST_IN_CELL
-from althaia.bulk.pieces import BulkError, Problem, as_json, by_key, naming
-
-Write = Callable[[Any], None]
+from althaia.bulk.pieces import BulkError, Problem, as_json, be_mapping, by_key, naming
 
 SCALARS = (str, int, float, Decimal, dt.date, dt.time)
 """Types whose ``str()`` is written into a CSV cell."""
@@ -27,20 +26,20 @@ SEPARATORS = {"ndjson": b"\n", "json": b",\n", "csv": b""}
 """What stands between two results."""
 
 
-def compare(errors_to: str, inputs: Sequence[str], target: str | None) -> None:
-    """Check that the file of errors is neither an input nor the target, before it is truncated.
+def compare(file: str, inputs: Sequence[str], written: Sequence[str] = ()) -> None:
+    """Check that a file, before it is written, is no input, and not written otherwise.
 
     :raises BulkError: two names lead to one file
     """
     # A terminal or a pipe can be written twice.
-    printed = ("/dev/stdout", "/dev/stderr") if os.path.isfile(errors_to) else ()
-    for other in (*inputs, target, *printed):
-        if other is not None and same(other, errors_to):
+    printed = ("/dev/stdout", "/dev/stderr") if os.path.isfile(file) else ()
+    for other in (*inputs, *written, *printed):
+        if _same(other, file):
             use = "read" if other in inputs else "written"
-            raise BulkError(f"{errors_to}: is also {use}, as {other}: name another file")
+            raise BulkError(f"{file}: is also {use}, as {other}: name another file")
 
 
-def same(one: str, other: str) -> bool:
+def _same(one: str, other: str) -> bool:
     """Return whether two names lead to one file."""
     try:
         return os.path.samefile(one, other)
@@ -82,10 +81,7 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
     with naming(f"{file}: cannot be written"):
         known = os.stat(file).st_mode if os.path.lexists(place) else None
     if known is not None and not stat.S_ISREG(known):
-        raise BulkError(
-            f"{file}: is no regular file, and what is written replaces a file when it is whole: "
-            "name another file"
-        )
+        raise BulkError(f"{file}: is no regular file, which could be replaced: name another file")
     folder, name = os.path.split(place)
     # A new name ("x" fails if it exists), shortened to the longest that a file may have.
     unfinished = os.path.join(folder, f"{name[:50]}.{secrets.token_hex(4)}.part")
@@ -112,55 +108,36 @@ def problems_to(file: str) -> Iterator[Callable[[Problem], object]]:
     :raises BulkError: at any time, if it cannot be written
     """
     with io.BufferedWriter(_Output(file, "wb", file)) as opened:
-        yield lambda problem: opened.write(
-            f"{json.dumps(problem.as_dict(), default=str)}\n".encode()
-        )
+        yield lambda problem: opened.write(f"{json.dumps(asdict(problem), default=str)}\n".encode())
 
 
-def spelling(form: str, schema: Any) -> Callable[[Any], Any]:
-    """Return the function that formats one result for :func:`written`: text, for Parquet a row.
+def spelling(form: str, schema: Any) -> tuple[Callable[[Any], Any], Callable[[list[Any]], Any]]:
+    """Return two functions: one formats a result, and one joins such to a part of a file.
 
-    It raises TypeError or ValueError if the form cannot contain the result.
-    """
-    if form in ("ndjson", "json"):
-        return _json
-    if form == "csv":
-        return partial(_row, list(by_key(schema.dump_fields)))
-    from althaia.bulk.parquet import layout
-
-    return layout(schema)[1]
-
-
-def written(spelled: Sequence[Any], form: str, schema: Any) -> Any:
-    """Join formatted results to a part of a file: bytes, or for Parquet a table.
-
-    :raises Exception: for Parquet only, a value does not fit its column
+    A result is formatted as text, and joined to bytes; for Parquet it is a row, and they are a
+    table. The first function raises TypeError or ValueError if the form cannot contain the result.
     """
     if form == "parquet":
         from althaia.bulk.parquet import layout, pyarrow
 
-        return pyarrow().Table.from_pylist(spelled, schema=layout(schema)[0])
-    return SEPARATORS[form].join(spelled)
+        columns, row = layout(schema)
+        return row, partial(pyarrow().Table.from_pylist, schema=columns)
+    one = partial(_row, list(by_key(schema.dump_fields))) if form == "csv" else _json
+    return one, SEPARATORS[form].join
 
 
 def _json(result: Any) -> bytes:
-    _be_mapping(result)
+    be_mapping(result)
     # JSON can contain a lone surrogate only as an escape, which this makes of it.
     return as_json(result).encode(errors="backslashreplace")
 
 
 def _row(columns: Sequence[str], result: Any) -> bytes:
-    _be_mapping(result)
+    be_mapping(result)
     if strange := set(result).difference(columns):
         # A hook may add keys, but the header was written before the first result.
         raise TypeError(f"CSV has no column for {', '.join(sorted(map(str, strange)))}")
     return _cells([_cell(result.get(name)) for name in columns])
-
-
-def _be_mapping(result: Any) -> None:
-    """Raise TypeError if a hook has returned something else than a mapping."""
-    if not isinstance(result, Mapping):
-        raise TypeError(f"a record is made of a mapping, not of {type(result).__name__}")
 
 
 @contextmanager
@@ -172,21 +149,24 @@ def written_to(file: str, form: str, schema: Any) -> Iterator[Callable[[Any], No
     :raises BulkError: the file cannot be written, or the form has no room for the schema
     """
     with appearing(file) as opened:
-        begin = _tables if form == "parquet" else _text
-        with begin(opened, file, form, schema) as write:
-            yield lambda piece: write(piece) if len(piece) else None
+        if form == "parquet":
+            from althaia.bulk.parquet import layout, pyarrow
+
+            # Nothing that Arrow refuses comes here: each value was compared with its column.
+            with pyarrow().parquet.ParquetWriter(opened, layout(schema)[0]) as writer:
+                yield lambda table: writer.write_table(table) if len(table) else None
+        else:
+            with _text(opened, form, schema) as write:
+                yield lambda piece: write(piece) if piece else None
 
 
 @contextmanager
-def _text(opened: IO[bytes], file: str, form: str, schema: Any) -> Iterator[Write]:
+def _text(opened: IO[bytes], form: str, schema: Any) -> Iterator[Callable[[bytes], None]]:
     """Begin a file of text, yield the function that adds a piece to it, and end it."""
     columns = list(by_key(schema.dump_fields))
     if form == "csv" and not columns:
-        raise BulkError(
-            f"{type(schema).__name__} has no fields that are dumped, and CSV cannot be written "
-            "without columns: convert to another form"
-        )
-
+        name = type(schema).__name__
+        raise BulkError(f"{name} has no fields that are dumped, and CSV needs columns")
     separator = b""
 
     def add(piece: bytes) -> None:
@@ -199,23 +179,6 @@ def _text(opened: IO[bytes], file: str, form: str, schema: Any) -> Iterator[Writ
     opened.write({"ndjson": separator, "json": b"\n]\n", "csv": b""}[form])
 
 
-@contextmanager
-def _tables(opened: IO[bytes], file: str, form: str, schema: Any) -> Iterator[Write]:
-    """Begin a file of Parquet, which has its columns also without rows; likewise."""
-    from althaia.bulk.parquet import layout, pyarrow
-
-    arrow = pyarrow()
-    with arrow.parquet.ParquetWriter(opened, layout(schema)[0]) as writer:
-
-        def add(table: Any) -> None:
-            try:
-                writer.write_table(table)
-            except (ValueError, arrow.ArrowException) as error:
-                raise BulkError(f"{file}: cannot be written as Parquet: {error}") from error
-
-        yield add
-
-
 def _cell(value: Any) -> Any:
     if value is None:
         return ""
@@ -223,10 +186,8 @@ def _cell(value: Any) -> Any:
         return "true" if value else "false"
     if isinstance(value, SCALARS):
         return value
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, dict)):
         return as_json(value)
-    if isinstance(value, Mapping):
-        return as_json(dict(value))
     raise TypeError(f"a cell of CSV has no form for {type(value).__name__}")
 
 

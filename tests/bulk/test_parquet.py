@@ -62,7 +62,6 @@ class Plucked(Schema):
     one = fields.Pluck(Inner, "n", allow_none=True)
     many = fields.Pluck(Inner, "when", many=True)
     own = fields.Pluck(lambda: Plucked(), "one")
-    never = fields.Pluck(Inner, "never")
 
 
 class Made(Schema):
@@ -123,7 +122,7 @@ def converted(schema, tmp_path, *records, **options):
         ({"s": "\ud800"}, "UnicodeEncodeError: "),
         ({"prices": {"a": "1.5"}}, "TypeError: Object of type Decimal"),
         ({"exact": "NaN"}, "ArrowInvalid: "),
-        ({"made": True}, "TypeError: a row of Parquet is made of a dictionary, not of the object"),
+        ({"made": True}, "TypeError: a record is made of a mapping, not of object"),
     ],
 )
 @pytest.mark.parametrize("place", [0, 3])
@@ -149,8 +148,7 @@ def test_many_results_without_room(tmp_path):
 
 
 def test_an_attribute_with_dots_is_no_column(tmp_path):
-    with pytest.raises(bulk.BulkError, match=r"field 'a' of Placed is loaded into 'x\.y'"):
-        refused(tmp_path, Placed, {"a": 1})
+    assert refused(tmp_path, Placed, {"a": 1}) == ["TypeError: Parquet has no column for x"]
 
 
 @pytest.mark.parametrize(
@@ -183,9 +181,9 @@ def test_a_plucked_field_is_its_own_column(tmp_path):
     assert told == []
     days = [dt.date(2020, 1, 2), dt.date(2020, 1, 3)]
     assert rows == [
-        {"one": 3, "many": days, "own": 4, "never": None},
-        {"one": None, "many": [], "own": None, "never": None},
-        {"one": None, "many": None, "own": None, "never": None},
+        {"one": 3, "many": days, "own": 4},
+        {"one": None, "many": [], "own": None},
+        {"one": None, "many": None, "own": None},
     ]
     kept = Plucked(only=("one",))
     converted(kept, tmp_path, {"one": 3})
@@ -205,12 +203,18 @@ def test_the_loaded_value_is_written_where_another_is_dumped(tmp_path):
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        ({"time": "10:00:00+02:00"}, "ValueError: 10:00:00+02:00 has a zone, and its column"),
-        ({"times": ["10:00:00", "10:00:00Z"]}, "ValueError: 10:00:00+00:00 has a zone"),
-        ({"put": ["naive", 0]}, "ValueError: 2020-01-01 10:00:00+02:00 has a zone"),
-        ({"put": ["aware", 1]}, "ValueError: 2020-01-01 10:00:00 has no zone"),
-        ({"put": ["day", 1]}, "ValueError: 2020-01-01 10:00:00 has a time"),
-        ({"put": ["number", 2]}, "TypeError: 'float' object cannot be interpreted as an integer"),
+        ({"time": "10:00:00+02:00"}, "ValueError: 10:00:00+02:00 would be 10:00:00 in a column of"),
+        ({"times": ["10:00:00", "10:00:00Z"]}, "ValueError: 10:00:00+00:00 would be 10:00:00"),
+        (
+            {"put": ["naive", 0]},
+            "ValueError: 2020-01-01 08:00:00+00:00 would be 2020-01-01 08",
+        ),
+        (
+            {"put": ["aware", 1]},
+            "ValueError: 2020-01-01 10:00:00 would be 2020-01-01 10:00:00+",
+        ),
+        ({"put": ["day", 1]}, "ValueError: 2020-01-01 10:00:00 would be 2020-01-01 in"),
+        ({"put": ["number", 2]}, "ValueError: 2.5 would be 2 in a column of type int64"),
     ],
 )
 def test_what_a_column_would_change_is_no_value_of_it(tmp_path, record, said):
@@ -344,7 +348,7 @@ class Aware(Schema):
 def test_a_time_that_is_in_no_year_of_utc(tmp_path):
     for at in ("0001-01-01T00:00:00+05:00", "9999-12-31T23:00:00-05:00"):
         (said,) = refused(tmp_path, Aware, {"at": at})
-        assert "is, in UTC, in no year from 1 to 9999" in said
+        assert said == "OverflowError: date value out of range"
     assert refused(tmp_path, Aware, {"at": "0001-01-01T05:00:00+05:00"}) == []
 
 
