@@ -204,8 +204,10 @@ def _fitting(kind: Any, kept: Any = None) -> tuple[Any, Convert]:
         if type(value) is kept and (kept is not int or value.bit_length() < 64):
             return value
         if isinstance(value, dt.datetime) and value.tzinfo is not None:
-            # In UTC, because a time in a repeated hour equals none of another zone.
+            # Arrow writes UTC, in which each of these times has one form.
             value = value.astimezone(dt.UTC)
+            if getattr(kind, "tz", None) is not None:
+                return value
         found = scalar(value, kind).as_py()
         if found != value:
             raise ValueError(f"{value} would be {found} in a column of type {kind}")
