@@ -113,8 +113,8 @@ def patch(
         field, as ``althaia: while dumping OrderSchema.lines[2].at``; False: none any more. Not
         given: what ``ALTHAIA_NOTES`` says, which is none where it is not set.
     :param gc: ``"pause"``: the garbage collector is off while a plan dumps a list or tuple of
-        1,000 objects or more and runs no field or hook of yours. ``"run"``: never, which is what
-        happens where neither this nor ``ALTHAIA_GC`` says otherwise.
+        1,000 objects or more. ``"run"``: never, which is what happens where neither this nor
+        ``ALTHAIA_GC`` says otherwise.
     :returns: whether the redirect is in place: True, unless ``ALTHAIA_DISABLE`` is set.
     :raises LatePatchError: the real marshmallow is already imported; the message names the
         modules that hold references to it.

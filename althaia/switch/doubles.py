@@ -16,7 +16,8 @@ from unittest import mock
 COMPILED: tuple[type, ...] = ()
 """The type of compiled functions, which a pure build has not."""
 
-with suppress(ImportError):
+# In a pure build the folder of that name is a package without code.
+with suppress(ImportError, AttributeError):
     COMPILED = (type(import_module("althaia.engine.plan").features),)
 
 
