@@ -15,11 +15,16 @@ from althaia import seam
 FEWEST = 6
 """From this many objects on it is faster (measured: 4 to 5 on CPython 3.11)."""
 
-COMPUTED = ("attribute", "data_key")
-"""Attributes of a field that are read once for a collection, unless its class computes them."""
+PLAIN = ("attribute", "data_key")
+"""Attributes that must be in a field's instance dictionary: they are read once for a collection."""
 
-READING = ("schema", "utils")
-"""Upstream's modules in which :func:`dump` expects their own ``get_value``."""
+READ = (
+    ("fields", "missing_"),
+    ("schema", "get_value"),
+    ("schema", "missing"),
+    ("utils", "get_value"),
+)
+"""Names in upstream's modules whose values are read once for a collection."""
 
 REPLACED = frozenset(
     {
@@ -49,11 +54,11 @@ def dump(schema: Any, objects: Any) -> Any:
     if (
         not _is_upstreams(schema, "schema", "Schema", "_serialize", "get_attribute", "dict_class")
         or hasattr(type(schema), "dump_fields")
-        or any(modules[m].get("get_value") is not defined[m].get("get_value") for m in READING)
+        or any(modules[m].get(name) is not defined[m].get(name) for m, name in READ)
         or not all(
             _is_upstreams(field, "fields", "Field", "serialize", "get_value")
-            and not any(hasattr(type(field), name) for name in COMPUTED)
-            for field in schema.dump_fields.values()
+            and all(name in vars(field) and not hasattr(type(field), name) for name in PLAIN)
+            for _, field in schema.dump_fields.items()
         )
     ):
         return seam.DECLINED
