@@ -12,6 +12,8 @@ cdef extern from "althaia/cpython/interceptors.h":
     ctypedef object (*getter)(object, void*)
     ctypedef int (*initproc)(object, object, PyObject*) except -1
     initproc althaia_plain_init
+    bint ALTHAIA_KNOWS_TRACING
+    bint althaia_is_traced()
     getter althaia_plain_dict
     PyObject* althaia_intercepted_names
     object (*althaia_interceptor)(object, object)
@@ -25,8 +27,7 @@ cdef extern from "althaia/cpython/interceptors.h":
 cdef frozenset ASKED_FOR_DICTIONARY = frozenset(
     {"__dict__", "__getstate__", "__reduce_ex__", "__reduce__"}
 )
-# Whether upstream's functions are interpreted, so that debuggers and profilers see their frames:
-# `__init__` is then called.
+# Whether upstream's functions are interpreted, so that debuggers and profilers see their frames.
 cdef bint have_frames = False
 cdef frozenset lazy_names = frozenset(LAZY_NAMES)
 cdef frozenset intercepted = lazy_names | ASKED_FOR_DICTIONARY
@@ -150,6 +151,7 @@ cdef int lazy_init(object schema, object args, PyObject* options) except -1:
     if (
         len(<tuple>args) == 0
         and (options is NULL or len(<dict>options) == 0)
+        and not (have_frames and althaia_is_traced())
         and is_made_without_options(schema)
     ):
         return 0
@@ -561,7 +563,7 @@ cdef bint intercept_watched(object cls, Guard guard) except -1:
     if not guard.watches(cls):
         return False
     althaia_intercept(cls)
-    if not have_frames:
+    if ALTHAIA_KNOWS_TRACING or not have_frames:
         althaia_intercept_init(cls, upstream.Schema, lazy_init)
     guard.watch_class(cls)
     intercept(cls)
