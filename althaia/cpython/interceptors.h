@@ -65,10 +65,6 @@ althaia_intercept_init(PyObject *cls, PyObject *plain, initproc init)
     }
 }
 
-/* `PyThreadState.cframe->use_tracing` says whether a debugger or profiler sees this thread's calls.
- * From 3.12 on sys.monitoring (PEP 669) can see them without it. */
-#define ALTHAIA_KNOWS_TRACING (PY_VERSION_HEX < 0x030C0000)
-
 /* Return 1 if the frames of this thread's calls may be seen: by a debugger, a profiler, or a
  * replaced frame evaluation function (PEP 523). */
 static inline int

@@ -60,6 +60,14 @@
 #define ALTHAIA_KNOWS_DICT_WATCHERS 0
 #endif
 
+/* `PyThreadState.cframe->use_tracing` says whether a debugger or profiler sees this thread's calls.
+ * From 3.12 on sys.monitoring (PEP 669) can see them without it. */
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+#define ALTHAIA_KNOWS_TRACING 1
+#else
+#define ALTHAIA_KNOWS_TRACING 0
+#endif
+
 /* ---- Shims ------------------------------------------------------------------------ */
 
 #if PY_VERSION_HEX < 0x030D0000

@@ -27,7 +27,7 @@ cdef class Analysis:
     cdef Guard _sibling
     cdef list _outer, _lists
     cdef dict _types, _fields, _unwatched, _entries, _schema_names
-    # The watched helpers of upstream, one bit each.
+    # The watched groups of names in upstream's modules.
     cdef set _groups
     # The class that was watched last; the last argument of state_of(), and its attributes.
     cdef object _last_type, _last_field

@@ -36,7 +36,7 @@ from althaia import collection, seam
 from althaia import marshmallow as ours
 from tests.conformance import differ
 from tests.conformance.describe import Describer, Description
-from tests.conformance.text import loads_for_load
+from tests.conformance.text import loads_for_load, without_notes
 from tests.conformance.versions import is_numbered, renew
 from tests.engine import NEEDS_ENGINE
 
@@ -240,12 +240,8 @@ def _placeholder(value: object) -> object:
 
 
 def _dumped_text(self: Any, obj: object, **options: Any) -> object:
-    try:
+    with without_notes():
         return self.dumps(obj, default=_placeholder, **options)
-    except Exception as error:
-        # From 3.14 on json notes the containers; docs/differences.md has what ours leaves out.
-        vars(error).pop("__notes__", None)
-        raise
 
 
 def _renamed(code: CodeType) -> CodeType:

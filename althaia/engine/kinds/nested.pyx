@@ -423,7 +423,7 @@ def check_resolved(analysis, field):
     here."""
     analysis.field_method(field, "_nested_normalized_option", analysis.upstream.fields["Nested"])
     for name in ("Schema", "SchemaMeta"):
-        # Not by field_function(): whatever their bodies are in this release, they resolve it.
+        # field_function() would ask for their bodies, too, which may differ in this release.
         found = analysis.watch_entry(analysis.upstream.live["schema"], name)
         if found is not seam.defined["schema"][name]:
             raise NotPlannable(f"marshmallow.schema.{name} is replaced")
