@@ -420,7 +420,7 @@ class _Explainer:
             source, reads, key = SOURCES[step.source], step.name, step.key
         else:
             source, reads, key = step.source, step.key, step.target
-        if step.kind == "nested schema":
+        if step.label == "nested schema":
             try:
                 nested = self.schema(_nested_schema(step.field), direction)
             except Exception as error:
@@ -428,13 +428,13 @@ class _Explainer:
         return FieldPath(
             name=name,
             field=_name(type(step.field)),
-            step=step.kind,
+            step=step.label,
             narrow=step.narrow,
             source=source if outer else None,
             reads=_said(reads) if outer else None,
             key=_said(key) if outer else None,
             why=step.why,
-            checks=tuple(check.kind for check in getattr(step, "checks", None) or ()),
+            checks=tuple(check.label for check in getattr(step, "checks", None) or ()),
             inner=tuple(
                 self.step(direction, label, each, False) for label, each in step.inner().items()
             ),

@@ -18,7 +18,7 @@ def parts(plan: Any) -> Iterator[str]:
         yield "the schema's own methods around the fields"
     for name, step in plan.named_steps():
         if not step.narrow:
-            yield f"{name}: {step.why or step.kind}"
+            yield f"{name}: {step.why or step.label}"
 
 
 def tell(plan: Any, direction: str) -> None:

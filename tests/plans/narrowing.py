@@ -125,9 +125,9 @@ def entries() -> list[str]:
 
 def step(each: Any) -> tuple[object, ...]:
     inner = {label: step(one) for label, one in each.inner().items()}
-    checks = [check.kind for check in getattr(each, "checks", None) or ()]
+    checks = [check.label for check in getattr(each, "checks", None) or ()]
     source = getattr(each, "source", None)
-    return each.kind, each.narrow, source, each.why, checks, inner
+    return each.label, each.narrow, source, each.why, checks, inner
 
 
 def planned(*unknown: str) -> dict[str, object]:

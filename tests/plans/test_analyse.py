@@ -24,7 +24,7 @@ def step_of(field: Any, direction: str = "dump") -> Any:
 
 def as_text(step: Any) -> str:
     inner = ", ".join(f"{label}: {as_text(each)}" for label, each in step.inner().items())
-    return f"{step.kind}({inner})" if inner else step.kind
+    return f"{step.label}({inner})" if inner else step.label
 
 
 STEPS = {
@@ -211,7 +211,7 @@ WHY: dict[str, tuple[Make, str, str]] = {
 def test_the_reason(case: str) -> None:
     make, kind, why = WHY[case]
     step = step_of(make())
-    assert (step.kind, step.why) == (kind, why)
+    assert (step.label, step.why) == (kind, why)
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_the_reason_for_an_inner_field_that_is_none() -> None:
     schema = schema_of(ma, {"f": fields.List(fields.Raw())})
     schema.fields["f"].inner = 3
     (step,) = planner.build(schema).steps
-    assert (step.kind, step.why) == ("field's own _serialize", "an inner field is a int")
+    assert (step.label, step.why) == ("field's own _serialize", "an inner field is a int")
 
 
 def test_a_field_of_the_users_costs_itself_alone() -> None:

@@ -13,7 +13,7 @@ cdef class DumpBoolean(DumpStep):
     """Passes values to the field that are neither True nor False, or that ``truthy`` and ``falsy``
     give another meaning."""
 
-    kind = "bool"
+    label = "bool"
     cdef public object truthy, falsy
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -31,7 +31,7 @@ cdef class DumpBoolean(DumpStep):
 cdef class LoadBoolean(LoadStep):
     """Reads ``truthy`` and ``falsy`` each time, because user code may change the sets."""
 
-    kind = "bool"
+    label = "bool"
     cdef public object truthy, falsy
 
     cdef object convert(self, object value, object data, LoadFrame frame):

@@ -9,7 +9,7 @@
 cdef class DumpByCall(DumpStep):
     """Calls a user function with the object, for a Method or Function field."""
 
-    kind = "function"
+    label = "function"
     cdef object function, method
 
     def __init__(self, field, *, schema, function, **options):
@@ -27,7 +27,7 @@ cdef class DumpByCall(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpConstant(DumpStep):
-    kind = "constant"
+    label = "constant"
     cdef public object constant
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -42,7 +42,7 @@ cdef class DumpConstant(DumpStep):
 cdef class LoadByCall(LoadStep):
     """Calls a user function with the value, for a Method or Function field."""
 
-    kind = "function"
+    label = "function"
     cdef object function, method
 
     def __init__(self, field, *, schema, function, **options):
@@ -60,7 +60,7 @@ cdef class LoadByCall(LoadStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadConstant(LoadStep):
-    kind = "constant"
+    label = "constant"
     cdef public object constant
 
     cdef object convert(self, object value, object data, LoadFrame frame):

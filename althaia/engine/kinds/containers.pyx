@@ -10,7 +10,7 @@ field's own method.
 @cython.final
 @cython.no_gc_clear
 cdef class DumpList(DumpStep):
-    kind = "list"
+    label = "list"
     cdef public DumpStep item
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -57,7 +57,7 @@ cdef class DumpList(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpTuple(DumpStep):
-    kind = "tuple"
+    label = "tuple"
     cdef public tuple items
 
     cdef object fitting(self, object value):
@@ -98,7 +98,7 @@ cdef class DumpTuple(DumpStep):
 cdef class DumpDict(DumpStep):
     """``keys`` or ``values`` is None if they are not converted."""
 
-    kind = "dict"
+    label = "dict"
     cdef public DumpStep keys, values
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -156,7 +156,7 @@ cdef dict with_failed_item(dict errors, object index, list items, LoadFrame fram
 @cython.final
 @cython.no_gc_clear
 cdef class LoadList(LoadStep):
-    kind = "list"
+    label = "list"
     cdef public LoadStep item
 
     cdef object convert(self, object value, object data, LoadFrame frame):
@@ -213,7 +213,7 @@ cdef class LoadList(LoadStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadTuple(LoadStep):
-    kind = "tuple"
+    label = "tuple"
     cdef public tuple items
     cdef public Check length
 
@@ -244,7 +244,7 @@ cdef class LoadTuple(LoadStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadDict(LoadStep):
-    kind = "dict"
+    label = "dict"
     cdef public LoadStep keys, values
 
     cdef object convert(self, object value, object data, LoadFrame frame):

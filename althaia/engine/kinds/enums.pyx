@@ -12,7 +12,7 @@ cdef class DumpEnum(DumpStep):
     read from ``_name_`` and ``_value_``; or None.
     """
 
-    kind = "enum"
+    label = "enum"
     cdef public object enum_class
     cdef public bint by_value
     cdef public DumpStep converter
@@ -38,7 +38,7 @@ cdef class DumpEnum(DumpStep):
 cdef class LoadEnum(LoadStep):
     """Finds a member in the dictionary in which the enum class keeps its members."""
 
-    kind = "enum"
+    label = "enum"
     cdef public object enum_class
     cdef public dict members, words
     cdef public bint by_value

@@ -18,7 +18,7 @@ cdef object UNKNOWN_SAFETY = uuid.NAMESPACE_DNS.is_safe
 @cython.final
 @cython.no_gc_clear
 cdef class DumpUUID(FixedText):
-    kind = "UUID"
+    label = "UUID"
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return value if type(value) is str else FixedText.convert(self, value, obj, frame)
@@ -37,7 +37,7 @@ cdef class DumpUUID(FixedText):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadUUID(LoadStep):
-    kind = "UUID"
+    label = "UUID"
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef object number

@@ -37,7 +37,7 @@ CAST_DATA = frozenset({"c59f1c3e22ed0273", "cbaf62c091522825"})
 cdef class DumpRelated(DumpStep):
     """``keys``: the names of the related model's keys, found with the first value."""
 
-    kind = "related keys"
+    label = "related keys"
     cdef tuple keys
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -90,7 +90,7 @@ def dump_related(analysis, field, options):
 cdef class LoadNestedInSession(LoadStep):
     """A nested schema that gets the session of the outermost one."""
 
-    kind = "nested schema"
+    label = "nested schema"
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef object field = nested_field(self.field, frame.state)

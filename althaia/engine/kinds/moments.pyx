@@ -16,7 +16,7 @@ cdef object timezone = TEMPORAL["timezone"]
 @cython.final
 @cython.no_gc_clear
 cdef class DumpIsoDateTime(FixedText):
-    kind = "datetime, ISO"
+    label = "datetime, ISO"
 
     cdef Py_ssize_t format_into(self, object value, char* at) except -1:
         return althaia_format_datetime(value, at) if PyDateTime_CheckExact(value) else 0
@@ -25,7 +25,7 @@ cdef class DumpIsoDateTime(FixedText):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpIsoDate(FixedText):
-    kind = "date, ISO"
+    label = "date, ISO"
 
     cdef Py_ssize_t format_into(self, object value, char* at) except -1:
         if PyDate_CheckExact(value) or PyDateTime_CheckExact(value):
@@ -36,7 +36,7 @@ cdef class DumpIsoDate(FixedText):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpIsoTime(FixedText):
-    kind = "time, ISO"
+    label = "time, ISO"
 
     cdef Py_ssize_t format_into(self, object value, char* at) except -1:
         return althaia_format_time(value, at) if PyTime_CheckExact(value) else 0
@@ -47,7 +47,7 @@ cdef class DumpIsoTime(FixedText):
 cdef class DumpByFunction(DumpStep):
     """Formats the value by a function of ``SERIALIZATION_FUNCS``, or by ``strftime``."""
 
-    kind = "formatting function"
+    label = "formatting function"
     cdef public object function
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -75,7 +75,7 @@ cdef class LoadMoment(LoadStep):
         other text; None if there is no such function.
     """
 
-    kind = "date or time"
+    label = "date or time"
     cdef public object parse, parse_plain
     cdef public dict words
     cdef public int awareness

@@ -27,7 +27,7 @@ cdef inline int count_nested(Plan plan) except -1:
 cdef class DumpNested(DumpStep):
     """Dumps a nested schema. ``slot`` is the index of its frame in ``frame.children``."""
 
-    kind = "nested schema"
+    label = "nested schema"
     cdef public int slot
     cdef public bint pluck
 
@@ -160,7 +160,7 @@ cdef class DumpNestedOfField(DumpNested):
 cdef class LoadNested(LoadStep):
     """Loads a nested schema, which is resolved when the first value reaches it, as in upstream."""
 
-    kind = "nested schema"
+    label = "nested schema"
     cdef public int slot
     cdef public bint pluck
 
@@ -282,7 +282,7 @@ cdef class LoadNestedOfField(LoadStep):
     ``slot`` is the index in ``frame.children`` of the frame of the last one given.
     """
 
-    kind = "nested schema"
+    label = "nested schema"
     cdef public int slot
 
     cdef object convert(self, object value, object data, LoadFrame frame):

@@ -11,7 +11,7 @@ cdef object IS_NAN = math.isnan if type(math.isnan) is BuiltinFunctionType else 
 
 @cython.no_gc_clear
 cdef class DumpInteger(DumpStep):
-    kind = "int"
+    label = "int"
     cdef public object num_type
     cdef public bint as_string
 
@@ -26,13 +26,13 @@ cdef class DumpInteger(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpFloat(DumpInteger):
-    kind = "float"
+    label = "float"
 
 
 @cython.final
 @cython.no_gc_clear
 cdef class DumpDecimal(DumpStep):
-    kind = "decimal"
+    label = "decimal"
     cdef public bint as_string, allow_nan
     cdef public object places, rounding
 
@@ -57,7 +57,7 @@ cdef class DumpDecimal(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadInteger(LoadStep):
-    kind = "int"
+    label = "int"
     cdef public bint strict
 
     cdef object convert(self, object value, object data, LoadFrame frame):
@@ -82,7 +82,7 @@ cdef class LoadInteger(LoadStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadFloat(LoadStep):
-    kind = "float"
+    label = "float"
     cdef public bint allow_nan
 
     cdef object convert(self, object value, object data, LoadFrame frame):
@@ -109,7 +109,7 @@ cdef class LoadFloat(LoadStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadDecimal(LoadStep):
-    kind = "decimal"
+    label = "decimal"
     cdef public object places, rounding
 
     cdef object convert(self, object value, object data, LoadFrame frame):

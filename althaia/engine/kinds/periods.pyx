@@ -13,7 +13,7 @@ cdef class DumpTimeDelta(DumpStep):
     """Dumps a timedelta in units of ``unit`` microseconds, which is below 2**53; if ``whole`` is
     true, without the part of a unit."""
 
-    kind = "timedelta"
+    label = "timedelta"
     cdef public int64_t unit
     cdef public bint whole
 
@@ -43,7 +43,7 @@ cdef class DumpTimeDelta(DumpStep):
 cdef class LoadTimeDelta(LoadStep):
     """``made``: the type that the value is converted to first, int or float."""
 
-    kind = "timedelta"
+    label = "timedelta"
     cdef public str precision
     cdef public object made
 

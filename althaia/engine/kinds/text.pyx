@@ -4,7 +4,7 @@
 @cython.final
 @cython.no_gc_clear
 cdef class DumpText(DumpStep):
-    kind = "text"
+    label = "text"
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         if type(value) is str or value is None:
@@ -17,7 +17,7 @@ cdef class DumpText(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadText(LoadStep):
-    kind = "text"
+    label = "text"
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         if type(value) is str:

@@ -14,7 +14,7 @@ DIGESTS = frozenset({"3f9a6cdae3804d35", "61e89781272be632"})
 cdef class DumpDelimited(DumpStep):
     """``size``: the number of items of a tuple; -1 for a list."""
 
-    kind = "delimited text"
+    label = "delimited text"
     cdef public DumpStep items
     cdef public str delimiter
     cdef public Py_ssize_t size
@@ -39,7 +39,7 @@ def formatted(values):
 cdef class LoadDelimited(LoadStep):
     """``size`` as in a dump."""
 
-    kind = "delimited text"
+    label = "delimited text"
     cdef public LoadStep items
     cdef public str delimiter
     cdef public object empty

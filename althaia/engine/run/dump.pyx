@@ -57,7 +57,7 @@ cdef class DumpStep:
         field would need, else "".
     """
 
-    kind = "as it is"
+    label = "as it is"
     # True if the step itself converts values of the usual types.
     narrow = True
 
@@ -118,7 +118,7 @@ cdef class DumpStep:
         return {}
 
     def __repr__(self):
-        return f"<{self.kind}: {self.name or self.attr} -> {self.key!r}>"
+        return f"<{self.label}: {self.name or self.attr} -> {self.key!r}>"
 
 
 @cython.no_gc_clear
@@ -168,7 +168,7 @@ cdef class OwnDumpStep(DumpStep):
         a call found; -1 if it is read for each value, because reading it may run user code.
     """
 
-    kind = "field's own _serialize"
+    label = "field's own _serialize"
     narrow = False
     cdef public int method_slot
 
@@ -190,7 +190,7 @@ cdef class OwnDumpStep(DumpStep):
 cdef class SerializeStep(DumpStep):
     """The field's own ``serialize`` does everything."""
 
-    kind = "field's own serialize"
+    label = "field's own serialize"
     narrow = False
 
 

@@ -126,7 +126,7 @@ cdef class LoadStep:
     :param why: see :class:`DumpStep`.
     """
 
-    kind = "as it is"
+    label = "as it is"
     source = "key"
     narrow = True
 
@@ -276,7 +276,7 @@ cdef class LoadStep:
         return {}
 
     def __repr__(self):
-        return f"<{self.kind}: {self.key!r} -> {self.target!r}>"
+        return f"<{self.label}: {self.key!r} -> {self.target!r}>"
 
 
 @cython.final
@@ -284,7 +284,7 @@ cdef class LoadStep:
 cdef class OwnLoadStep(LoadStep):
     """The field's own ``_deserialize`` converts."""
 
-    kind = "field's own _deserialize"
+    label = "field's own _deserialize"
     narrow = False
 
     cdef object convert(self, object value, object data, LoadFrame frame):
@@ -296,7 +296,7 @@ cdef class OwnLoadStep(LoadStep):
 cdef class DeserializeStep(LoadStep):
     """The field's own ``deserialize`` does everything."""
 
-    kind = "field's own deserialize"
+    label = "field's own deserialize"
     source = "deserialize"
     narrow = False
 

@@ -20,7 +20,7 @@ cdef class Check:
     :param words: what the messages name in braces; None if its own ``_format_error`` is called.
     """
 
-    kind = "called"
+    label = "called"
 
     def __init__(self, validator, **own):
         self.validator = validator
@@ -38,13 +38,13 @@ cdef class Check:
         return Check.failure(self, value) if message is None else [message]
 
     def __repr__(self):
-        return f"<{self.kind}: {self.validator!r}>"
+        return f"<{self.label}: {self.validator!r}>"
 
 
 @cython.final
 @cython.no_gc_clear
 cdef class LengthCheck(Check):
-    kind = "length"
+    label = "length"
     cdef public Py_ssize_t least, most
 
     cdef object failure(self, object value):
@@ -67,7 +67,7 @@ cdef class LengthCheck(Check):
 @cython.final
 @cython.no_gc_clear
 cdef class RangeCheck(Check):
-    kind = "range"
+    label = "range"
     cdef public object low, high
     cdef public bint low_inclusive, high_inclusive
 
@@ -90,7 +90,7 @@ cdef class RangeCheck(Check):
 cdef class ChoiceCheck(Check):
     """``OneOf``."""
 
-    kind = "choice"
+    label = "choice"
     cdef public object choices
 
     cdef object failure(self, object value):
@@ -106,7 +106,7 @@ cdef class ChoiceCheck(Check):
 @cython.final
 @cython.no_gc_clear
 cdef class RegexpCheck(Check):
-    kind = "regexp"
+    label = "regexp"
     cdef public object match
 
     cdef object failure(self, object value):
@@ -120,7 +120,7 @@ cdef class RegexpCheck(Check):
 cdef class EmailCheck(Check):
     """Accepts addresses of the common form without a regular expression."""
 
-    kind = "e-mail"
+    label = "e-mail"
 
     cdef object failure(self, object value):
         if type(value) is str:
@@ -136,7 +136,7 @@ cdef class EmailCheck(Check):
 cdef class UrlCheck(Check):
     """Accepts http and https addresses of the common form without a regular expression."""
 
-    kind = "URL"
+    label = "URL"
     cdef public set schemes
     cdef public bint absolute
 

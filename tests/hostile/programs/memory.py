@@ -143,7 +143,7 @@ if LIBRARY == "plans":
         # no memory for the one in an iterator over items().
         gc.collect()
         plans = planner.build(child), planner.build(child, "load")
-        kinds = [[step.kind for step in plan.steps] for plan in plans]
+        kinds = [[step.label for step in plan.steps] for plan in plans]
         return kinds, examine(upstream, Child, child)[1]
 
     TREE = {str(number): {"k": [number, {"v": None}], "w": "x"} for number in range(12)}
