@@ -8,7 +8,7 @@ from althaia.engine.plan cimport InstanceDict, Plan
 from althaia.formats.codec cimport Keys, Record, Sink, Tape
 
 
-cdef int left(str form, object part) except -1
+cdef int add_to_trail(str form, object part) except -1
 
 # These return EXTRAORDINARY if reading or converting a setting would run user code.
 cdef object many_of(object schema, object given)
@@ -23,8 +23,8 @@ cdef inline bint is_plain_flag(object flag):
 
 
 # What a message may name in braces: nothing, or the value. A value is never in this dictionary.
-cdef dict NOTHING
-cdef dict INPUT
+cdef dict NO_WORDS
+cdef dict INPUT_WORD
 
 
 cdef inline bint is_of_json(object value) noexcept:

@@ -39,7 +39,7 @@ def switch(on: bool) -> None:
     if on:
         seam_layers.put(_layer)
     elif trail := sys.modules.get("althaia.engine.run"):
-        trail.keep(False)
+        trail.keep_trails(False)
 
 
 def _layer(name: str, inner: seam_layers.Hook) -> seam_layers.Hook | None:
@@ -47,9 +47,9 @@ def _layer(name: str, inner: seam_layers.Hook) -> seam_layers.Hook | None:
     if doing is None:
         return None
     # Not at module level: layers are called only if there is an engine.
-    from althaia.engine.run import keep, taken
+    from althaia.engine.run import keep_trails, take_trail
 
-    keep(True)
+    keep_trails(True)
     # ValidationError gets no note: its messages name the field.
     answer: tuple[type[Exception], ...] = ()
     if doing == "loading":
@@ -59,7 +59,7 @@ def _layer(name: str, inner: seam_layers.Hook) -> seam_layers.Hook | None:
         try:
             return inner(schema, *args)
         except Exception as error:
-            path = taken(error, type(schema).__name__)
+            path = take_trail(error, type(schema).__name__)
             if path and not isinstance(error, answer):
                 # By the class: a user's may have another method of that name.
                 BaseException.add_note(error, f"{BEGINNING}{doing} {path}")

@@ -43,7 +43,7 @@ cdef class LoadBoolean(LoadStep):
                 return True
             if PySet_Contains(<PyObject*>self.falsy, value):
                 return False
-            return self.refuse("invalid", INPUT, value, data, frame)
+            return self.refuse("invalid", INPUT_WORD, value, data, frame)
         return self.by_field(value, data, frame)
 
 

@@ -26,7 +26,7 @@ cdef class DumpList(DumpStep):
             done = True
         finally:
             if not done:
-                left("[{}]", len(items))
+                add_to_trail("[{}]", len(items))
         return items
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
@@ -46,7 +46,7 @@ cdef class DumpList(DumpStep):
             done = True
         finally:
             if not done:
-                left("[{}]", index)
+                add_to_trail("[{}]", index)
         sink.close_list()
         return True
 
@@ -128,7 +128,7 @@ cdef class DumpDict(DumpStep):
             done = True
         finally:
             if not done:
-                left("[{!r}]", key)
+                add_to_trail("[{!r}]", key)
         return result
 
     def inner(self):
@@ -179,7 +179,7 @@ cdef class LoadList(LoadStep):
             done = True
         finally:
             if not done:
-                left("[{}]", index)
+                add_to_trail("[{}]", index)
         return items if errors is None else fail(frame, errors, items)
 
     cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
@@ -203,7 +203,7 @@ cdef class LoadList(LoadStep):
             done = True
         finally:
             if not done:
-                left("[{}]", index)
+                add_to_trail("[{}]", index)
         return items if errors is None else fail(frame, errors, items)
 
     def inner(self):
@@ -288,7 +288,7 @@ cdef class LoadDict(LoadStep):
             done = True
         finally:
             if not done:
-                left("[{!r}]", key)
+                add_to_trail("[{!r}]", key)
         return result if errors is None else fail(frame, errors, result)
 
     def inner(self):

@@ -49,7 +49,7 @@ cdef class LoadUUID(LoadStep):
                 return new_uuid(number)
         # uuid.UUID takes 32 digits and whatever is around them.
         if is_of_json(value) and (type(value) is not str or len(<str>value) < 32):
-            return self.refuse("invalid_uuid", NOTHING, value, data, frame)
+            return self.refuse("invalid_uuid", NO_WORDS, value, data, frame)
         return self.by_field(value, data, frame)
 
 

@@ -76,7 +76,7 @@ cdef class LoadInteger(LoadStep):
                 pass
             except OverflowError:
                 key = "too_large"
-        return self.refuse(key, INPUT, value, data, frame)
+        return self.refuse(key, INPUT_WORD, value, data, frame)
 
 
 @cython.final
@@ -99,10 +99,10 @@ cdef class LoadFloat(LoadStep):
         # error as their __context__.
         if converted is None:
             if is_of_json(value):
-                return self.refuse(key, INPUT, value, data, frame)
+                return self.refuse(key, INPUT_WORD, value, data, frame)
             return self.by_field(value, data, frame)
         if not self.allow_nan and not isfinite(<double>converted):
-            return self.refuse("special", NOTHING, value, data, frame)
+            return self.refuse("special", NO_WORDS, value, data, frame)
         return converted
 
 
@@ -138,7 +138,7 @@ cdef class LoadDecimal(LoadStep):
             except (TypeError, ValueError, OverflowError):
                 pass
         if invalid:
-            return self.refuse("invalid", NOTHING, value, data, frame)
+            return self.refuse("invalid", NO_WORDS, value, data, frame)
         return self.by_field(value, data, frame)
 
 

@@ -60,7 +60,7 @@ cdef class LoadTimeDelta(LoadStep):
             except OverflowError:
                 pass
         if refused:
-            return self.refuse("invalid", NOTHING, value, data, frame)
+            return self.refuse("invalid", NO_WORDS, value, data, frame)
         return self.by_field(value, data, frame)
 
 

@@ -299,7 +299,7 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
         done = True
     finally:
         if not done:
-            left(".{}", (<DumpStep>step).attr)
+            add_to_trail(".{}", (<DumpStep>step).attr)
     return result
 
 
@@ -317,7 +317,7 @@ cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):
         done = True
     finally:
         if not done:
-            left("[{}]", len(results))
+            add_to_trail("[{}]", len(results))
     return results
 
 
@@ -368,7 +368,7 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
         done = True
     finally:
         if not done:
-            left(".{}", (<DumpStep>step).attr)
+            add_to_trail(".{}", (<DumpStep>step).attr)
     return sink.close_record()
 
 
@@ -388,7 +388,7 @@ cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink)
         done = True
     finally:
         if not done:
-            left("[{}]", index)
+            add_to_trail("[{}]", index)
     return sink.close_list()
 
 

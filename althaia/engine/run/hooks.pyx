@@ -33,7 +33,7 @@ cdef object invoke(
         done = True
     finally:
         if not done:
-            left(", in its hook {}", attr_name)
+            add_to_trail(", in its hook {}", attr_name)
     return data
 
 

@@ -143,7 +143,7 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
         done = True
     finally:
         if not done:
-            left(".{}", (<LoadStep>step).attr)
+            add_to_trail(".{}", (<LoadStep>step).attr)
     if frame.input_dict is not None:
         load_fields(plan, i, frame.input_dict, True, result, full, frame)
         if frame.unknown != "exclude":
@@ -183,7 +183,7 @@ cdef Py_ssize_t load_fields(
         done = True
     finally:
         if not done:
-            left(".{}", (<LoadStep>step).attr)
+            add_to_trail(".{}", (<LoadStep>step).attr)
     return found
 
 
@@ -313,7 +313,7 @@ cdef object load_items(
         done = True
     finally:
         if not done:
-            left("[{}]", index)
+            add_to_trail("[{}]", index)
     frame.index = index_before
     return results
 

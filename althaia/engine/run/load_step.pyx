@@ -169,12 +169,12 @@ cdef class LoadStep:
         """Convert a value of a type that the step does not take: refuse what JSON can say as
         "invalid"; the field's own method knows other objects."""
         if is_of_json(value):
-            return self.refuse("invalid", NOTHING, value, data, frame)
+            return self.refuse("invalid", NO_WORDS, value, data, frame)
         return self.by_field(value, data, frame)
 
     cdef object refuse_empty(self, str key, LoadFrame frame):
         """Return FAILED for a value that is missing or None."""
-        cdef object message = self.message(key, NOTHING, None)
+        cdef object message = self.message(key, NO_WORDS, None)
         if message is None:
             return frame.failed(self.field.make_error(key))
         return fail(frame, [message], None)

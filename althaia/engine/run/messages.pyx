@@ -4,8 +4,8 @@ A failure is data until somebody sees it. Upstream's ``make_error`` and ``_forma
 text and format it. A step or check whose guard watches them does so by :func:`message_of`.
 """
 
-cdef dict NOTHING = {}
-cdef dict INPUT = {"input": None}
+cdef dict NO_WORDS = {}
+cdef dict INPUT_WORD = {"input": None}
 
 # Formatting a value of these types runs no user code.
 cdef frozenset PLAIN = frozenset({str, int, float, bool, type(None)})

@@ -5,19 +5,19 @@ call without an exception costs nothing, because the loops record in a ``finally
 compiler removes from the ordinary path.
 """
 
-cdef bint kept = False
+cdef bint trails_kept = False
 # An exception and the parts of its path. In a context variable, because another thread, task or
 # greenlet may fail meanwhile.
 cdef object _trail = ContextVar("althaia_trail", default=None)
 
 
-def keep(bint on):
+def keep_trails(bint on):
     """Switch the recording of trails on or off."""
-    global kept
-    kept = on
+    global trails_kept
+    trails_kept = on
 
 
-def taken(error, str schema):
+def take_trail(error, str schema):
     """Return and forget the path by which an exception left a call: ``OrderSchema.lines[2].at``.
 
     Return "" if it passed no field, because the call itself has failed.
@@ -29,13 +29,13 @@ def taken(error, str schema):
     return schema + "".join(reversed(<list>trail[1]))
 
 
-cdef int left(str form, object part) except -1:
+cdef int add_to_trail(str form, object part) except -1:
     """Record that an exception leaves a part of a call.
 
     :param form: how that part of the path is written, with braces for its name or index.
     """
     cdef object error, trail
-    if not kept:
+    if not trails_kept:
         return 0
     error = sys.exc_info()[1]
     trail = _trail.get()
