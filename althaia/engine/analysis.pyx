@@ -18,14 +18,14 @@ from cpython.type cimport PyType_IsSubtype
 from libc.stdint cimport uint64_t
 
 from althaia import seam
-from althaia.engine.plan import ABSENT, NotPlannable, may_be_put, qualified
+from althaia.engine.plan import NotPlannable, may_be_put, qualified
 
 from althaia.cpython.primitives cimport (
     althaia_dict_version, althaia_has_noted_version, althaia_note_version,
     althaia_type_tag,
 )
 from althaia.engine.plan cimport (
-    INNER, MOST_CLASSES, Group, Guard, Upstream, fields_inside, is_hidden, snapshot,
+    ABSENT, EMPTY, INNER, MOST_CLASSES, Group, Guard, Upstream, fields_inside, is_hidden, snapshot,
     state_of as copied_state, static,
 )
 

@@ -19,7 +19,7 @@ from althaia import seam
 from althaia.engine.analysis import (
     CONSTRUCTION, LAZY_NAMES, examine, examine_nested, names_left_out,
 )
-from althaia.engine.plan import ABSENT, static
+from althaia.engine.plan import static
 
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL, althaia_count, althaia_counted, althaia_dict_or_none,
@@ -28,8 +28,8 @@ from althaia.cpython.primitives cimport (
 )
 from althaia.engine.analysis cimport COPIED_AS_OBJECT
 from althaia.engine.plan cimport (
-    DUMP, INNER, Guard, InstanceDict, adopt_instances, collect_again, existing_dict, fields_inside,
-    instance_dict, is_lazy, put_dict, snapshot, stop_collecting, upstream,
+    ABSENT, DUMP, EMPTY, INNER, Guard, InstanceDict, adopt_instances, collect_again, existing_dict,
+    fields_inside, instance_dict, is_lazy, put_dict, snapshot, stop_collecting, upstream,
 )
 
 include "instances/clone.pyx"

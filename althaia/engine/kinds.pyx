@@ -29,7 +29,7 @@ from libc.stdint cimport int64_t
 
 from althaia import seam
 from althaia.engine.objects.known_code import is_known
-from althaia.engine.plan import ABSENT, NotPlannable, definers
+from althaia.engine.plan import NotPlannable, definers
 from althaia.engine.planner import (
     Kind, inner_dump_step, inner_load_step, load_conversion,
 )
@@ -46,7 +46,7 @@ from althaia.cpython.temporal cimport (
 )
 from althaia.engine.instances cimport nested_field, nested_schema, plucked_key, times_rebound
 from althaia.engine.plan cimport (
-    DUMP, EXTRAORDINARY, LOAD, Counters, Plan, static, upstream,
+    ABSENT, DUMP, EXTRAORDINARY, LOAD, Counters, Plan, static, upstream,
 )
 from althaia.engine.planner cimport usable_plan
 from althaia.engine.run cimport (

@@ -8,6 +8,10 @@ from althaia.cpython.primitives cimport (
 )
 
 
+# What a look-up returns that finds nothing, and a dictionary that stays empty.
+cdef object ABSENT
+cdef dict EMPTY
+
 cdef tuple snapshot(dict mapping, tuple alike=*, tuple unwatched=*)
 cpdef dict state_of(obj)
 
@@ -216,8 +220,8 @@ cdef class Upstream:
     cdef public tuple kinds, packages
     # The entries for guards of several groups, by the set of them.
     cdef dict entries
-    # By class and name: upstream's method of the class, MISSING if its source was not reviewed.
-    cdef dict known_methods
+    # By class and name: whether the source of upstream's method of the class was reviewed.
+    cdef dict reviewed_methods
     # The results of `group`.
     cdef dict groups
     # By type version: the checks of the analysis that a class has passed, one bit each.

@@ -14,7 +14,7 @@ from althaia.engine import outside as _outside, strict as _strict
 from althaia.engine.analysis import NOT_PLAIN, is_plain_mapping, why_unwatchable
 from althaia.engine.instances import build_at_once, materialise_if_lazy
 from althaia.engine.objects.known_code import is_known
-from althaia.engine.plan import ABSENT, NotPlannable, definers, may_be_put, published_guard
+from althaia.engine.plan import NotPlannable, definers, may_be_put, published_guard
 from althaia.engine.run import (
     DeserializeStep, DumpPlan, LoadPlan, OwnDumpStep, OwnLoadStep, SerializeStep, check_for,
 )
@@ -28,8 +28,8 @@ from althaia.engine.instances cimport (
     at_once, hooked_at_once, hooked_prototype, prototype_to_plan,
 )
 from althaia.engine.plan cimport (
-    DUMP, LOAD, MOST_CLASSES, Counters, InstanceDict, Plan, Upstream, counters_of, existing_dict,
-    instance_dict, is_lazy, made_dict, static, upstream,
+    ABSENT, DUMP, LOAD, MOST_CLASSES, Counters, InstanceDict, Plan, Upstream, counters_of,
+    existing_dict, instance_dict, is_lazy, made_dict, static, upstream,
 )
 from althaia.engine.run cimport (
     ACCESSOR, KEY, NO_ATTRIBUTE, OWN_GETTER, PATH, SERIALIZE, valid_plan,

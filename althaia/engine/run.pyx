@@ -31,7 +31,7 @@ from althaia.cpython.primitives cimport (
 from althaia.engine.instances cimport at_once, field_of_call, prototype_of
 from althaia.engine.objects.object_reader cimport NOT_THERE, Reading, Readings, is_plain, read_once
 from althaia.engine.plan cimport (
-    DUMP, EXTRAORDINARY, FILLED_AFTER, LOAD, Guard, InstanceDict, Plan, Template,
+    ABSENT, DUMP, EXTRAORDINARY, FILLED_AFTER, LOAD, Guard, InstanceDict, Plan, Template,
     althaia_put, existing_dict, is_filled, is_lazy, new_result, option, set_attributes, upstream,
 )
 from althaia.formats.codec cimport ARRAY, RECORD, Keys, Record, Sink, Tape, after, open_key

@@ -13,9 +13,6 @@ cdef extern from "Python.h":
         void* tp_descr_get
         void* tp_descr_set
 
-# ABSENT as a C variable, which is read without looking up a name.
-cdef object ABSENT_ = ABSENT
-cdef dict NOTHING = {}
 cdef tuple NO_MEMBERS = ((), ())
 # By type version, the names of the attributes that the last object of a class had. Most have the
 # same.
@@ -160,7 +157,7 @@ cdef class Analysis:
         return Guard(
             () if self._hidden
             else tuple([named(name, self._schema_names[name]) for name in self._schema_names]),
-            self.members if with_members else NOTHING,
+            self.members if with_members else EMPTY,
             self._members if with_members else NO_MEMBERS,
             tuple(self._types.values()),
             tuple([
@@ -229,15 +226,15 @@ cdef class Analysis:
         self._schema_names[name] = value
         if value is not ABSENT:
             return value
-        if raw is ABSENT_ or has_getter(raw):
+        if raw is ABSENT or has_getter(raw):
             raise NotPlannable(f"{name} is not a plain value")
         return raw
 
     cpdef bint schema_method_is_upstreams(self, name) except -1:
         """Whether the schema has upstream's own method, neither overridden nor shadowed."""
-        cdef object shadow = self.state.get(name, ABSENT_)
+        cdef object shadow = self.state.get(name, ABSENT)
         self._schema_names[name] = shadow
-        if shadow is not ABSENT_:
+        if shadow is not ABSENT:
             return False
         return self.upstream.defines(type(self.schema), name, self.upstream.Schema)
 
@@ -270,10 +267,10 @@ cdef class Analysis:
         cdef object value
         if is_data_descriptor(raw):
             raise NotPlannable(f"{name} is a descriptor of {self._owner(type(field), name)}")
-        value = self.state_of(field).get(name, ABSENT_)
-        if value is not ABSENT_:
+        value = self.state_of(field).get(name, ABSENT)
+        if value is not ABSENT:
             return value
-        if raw is ABSENT_ or has_getter(raw):
+        if raw is ABSENT or has_getter(raw):
             raise NotPlannable(f"{name} is not a plain value")
         return raw
 
@@ -322,7 +319,7 @@ cdef class Analysis:
         if not althaia_has_noted_version(found.namespace, &found.version):
             version = althaia_dict_version(found.namespace)
             for namespace, name, defined in found.entries:
-                if namespace.get(name, ABSENT_) is not defined:
+                if namespace.get(name, ABSENT) is not defined:
                     raise NotPlannable(f"marshmallow.{group[0]}.{name} is replaced")
             althaia_note_version(&found.version, version)
         # The guard's entries hold upstream's definitions; all plans share the entries.
@@ -383,7 +380,7 @@ cdef dict absent_names = {}
 cdef tuple named(str name, object value):
     """Return a name and its value as a pair. For absent names all guards share one pair."""
     cdef tuple pair
-    if value is not ABSENT_:
+    if value is not ABSENT:
         return (name, value)
     pair = <tuple>absent_names.get(name)
     if pair is None:

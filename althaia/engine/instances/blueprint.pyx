@@ -12,7 +12,6 @@ cdef int MOST_PROTOTYPES = 64
 # What all prototypes have instead of empty sets of names.
 cdef set NO_NAMES = set()
 cdef tuple COLLECTIONS = (list, set, frozenset)
-cdef dict NOTHING = {}
 
 
 at_once = False
@@ -79,7 +78,7 @@ cdef class Blueprint:
 
     cdef bint holds(self, object schema) except -1:
         """Whether the result of the examination, positive or negative, still holds."""
-        return self.guard is not None and self.guard.holds(schema, NOTHING)
+        return self.guard is not None and self.guard.holds(schema, EMPTY)
 
     cdef Prototype find(self, object key):
         """Return the prototype for the options, or None if it does not pay yet."""
@@ -178,7 +177,7 @@ cdef int hide(InstanceDict state) except -1:
             (<dict>state)[name] = NO_NAMES
         elif name == "error_messages":
             # Each instance has its own.
-            (<dict>state)[name] = NOTHING
+            (<dict>state)[name] = EMPTY
     return 0
 
 

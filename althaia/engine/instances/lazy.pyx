@@ -324,8 +324,8 @@ cdef dict merged_messages(object defaults, object classes, object own):
             type(cls) is not type and type(cls) is not ABCMeta
             or althaia_type_lookup(cls, ERROR_MESSAGES) is not None
         ):
-            add(messages, getattr(cls, ERROR_MESSAGES, NOTHING))
-    add(messages, own or NOTHING)
+            add(messages, getattr(cls, ERROR_MESSAGES, EMPTY))
+    add(messages, own or EMPTY)
     return messages
 
 

@@ -87,7 +87,7 @@ cdef object resolved(object field, object parent, InstanceDict state):
     if upstream.nested_has_context:
         # The parent of a lazy instance's field may still be the prototype: the instance is asked.
         owner = parent if has_prototypes_fields(state) else field.parent
-        context = getattr(owner, "context", NOTHING)
+        context = getattr(owner, "context", EMPTY)
         if type(context) is not dict or len(<dict>context) > 0 or not (
             type(nested) in (str, FunctionType) or is_schema_class(nested) or is_schema(nested)
         ):

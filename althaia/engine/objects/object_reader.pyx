@@ -30,7 +30,7 @@ from althaia.cpython.primitives cimport (
 )
 
 from althaia.engine.objects.libraries import READERS, load
-from althaia.engine.plan import ABSENT
+from althaia.engine.plan cimport ABSENT
 
 
 cdef extern from "althaia/cpython/object_slots.h":
@@ -41,7 +41,6 @@ cdef extern from "althaia/cpython/object_slots.h":
     void althaia_remember_plain(unsigned int tag)
 
 
-cdef object absent = ABSENT
 cdef Py_ssize_t NOT_READ = -1
 # The readers of a library are created again if its code has changed, but at most this many times.
 cdef int MOST_EXAMINATIONS = 64
@@ -88,7 +87,7 @@ cdef class Watch:
                 return False
         for i in range(len(self.entries)):
             entry = <tuple>PyTuple_GET_ITEM(self.entries, i)
-            if not althaia_same_entry(entry[0], entry[1], entry[2], absent):
+            if not althaia_same_entry(entry[0], entry[1], entry[2], ABSENT):
                 return False
         return True
 

@@ -34,7 +34,9 @@ def features():
 
 # Markers that are no value of any dictionary: any value matches, and there is no such key.
 cdef object ANY = object()
-ABSENT = object()
+cdef object ABSENT = object()
+
+cdef dict EMPTY = {}
 
 
 cdef tuple snapshot(dict mapping, tuple alike=None, tuple unwatched=()):
@@ -260,7 +262,7 @@ cdef class Guard:
             return True
         for i in range(len(self.schema_names)):
             entry = <tuple>PyTuple_GET_ITEM(self.schema_names, i)
-            if not althaia_same_entry(state, entry[0], entry[1], ABSENT_):
+            if not althaia_same_entry(state, entry[0], entry[1], ABSENT):
                 return False
         althaia_note_version(&self.state_version, version)
         return True
@@ -276,7 +278,7 @@ cdef class Guard:
             version = althaia_dict_version(of_mapping[0])
             for at in range(1, len(of_mapping), 2):
                 if not althaia_same_entry(
-                    of_mapping[0], of_mapping[at], of_mapping[at + 1], ABSENT_
+                    of_mapping[0], of_mapping[at], of_mapping[at + 1], ABSENT
                 ):
                     return False
             althaia_note_version(&self.entry_versions[i], version)
@@ -316,7 +318,3 @@ cdef class Guard:
             f"{len(self.lists) // 2} lists, "
             f"{sum([len(each) // 2 for each in self.entries])} entries>"
         )
-
-
-# ABSENT as a C variable, which is read without looking up a name.
-cdef object ABSENT_ = ABSENT

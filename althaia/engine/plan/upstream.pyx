@@ -5,9 +5,8 @@ compared. :data:`althaia.seam.pristine` records the objects while marshmallow is
 user code can replace one.
 """
 
-# The result of a look-up that finds nothing. No class has it as an attribute.
-MISSING = object()
-cdef object MISSING_ = MISSING
+# The default of a look-up for a method of upstream's. No class has it as an attribute.
+cdef object NOT_UPSTREAMS = object()
 
 
 cpdef object static(object cls, object name):
@@ -16,7 +15,7 @@ cpdef object static(object cls, object name):
     >>> static(bool, "real") is int.__dict__["real"]
     True
     """
-    return althaia_type_lookup_or(cls, name, ABSENT_)
+    return althaia_type_lookup_or(cls, name, ABSENT)
 
 
 cdef tuple INNER = ("inner", "key_field", "value_field")
@@ -152,7 +151,7 @@ cdef class Upstream:
         self.kinds = ({}, {})
         self.packages = ({}, {})
         self.entries = {}
-        self.known_methods = {}
+        self.reviewed_methods = {}
         self.groups = {}
         self.passed = {}
         self.makers = {}
@@ -174,18 +173,18 @@ cdef class Upstream:
     def has(self, cls, name, owner):
         """Return whether instances of ``cls`` get the method that upstream defined on ``owner``."""
         # Not every release defines it there.
-        return static(cls, name) is seam.pristine[owner].get(name, MISSING)
+        return static(cls, name) is seam.pristine[owner].get(name, NOT_UPSTREAMS)
 
     cpdef bint defines(self, cls, name, owner) except -1:
         """Return whether :meth:`has` is true and the method has been read in this release."""
-        cdef dict methods = <dict>self.known_methods.get(owner)
+        cdef dict methods = <dict>self.reviewed_methods.get(owner)
         if methods is None:
-            methods = <dict>self.known_methods.setdefault(owner, {})
+            methods = <dict>self.reviewed_methods.setdefault(owner, {})
         read = methods.get(name)
         if read is None:
             read = methods[name] = qualified(owner, name) not in self.unknown
         # Looked up each time: a test may have replaced it at the first look.
-        return read and static(cls, name) is seam.pristine[owner].get(name, MISSING_)
+        return read and static(cls, name) is seam.pristine[owner].get(name, NOT_UPSTREAMS)
 
     def why_not(self, cls, name, owner):
         """Return why :meth:`defines` is false."""
@@ -225,7 +224,7 @@ cdef class Upstream:
             found.namespace = self.live[module]
             defined = seam.defined[module]
             found.entries = tuple(
-                [(found.namespace, name, defined.get(name, ABSENT_)) for name in names]
+                [(found.namespace, name, defined.get(name, ABSENT)) for name in names]
             )
             found = <Group>self.groups.setdefault(key, found)
         return found

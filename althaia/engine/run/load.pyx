@@ -1,10 +1,6 @@
 """Runs a load plan: the loop over its steps, the schema's hooks, and upstream's errors."""
 
 
-# A marker that is no value of any input.
-cdef object ABSENT = object()
-
-
 # ---- Calls --------------------------------------------------------------------------
 
 
