@@ -14,7 +14,9 @@ from althaia.engine.run cimport (
     DumpPlan,
     LoadFrame,
     LoadPlan,
+    dump_items,
     dump_one,
+    dump_with_hooks,
     handled_error,
     is_plain_flag,
     is_plain_partial,
@@ -23,14 +25,12 @@ from althaia.engine.run cimport (
     load_unplanned,
     load_whole_or_fail,
     many_of,
-    open_frame,
+    open_dump_frame,
     open_load_frame,
     partial_of,
-    run,
-    run_with_hooks,
     unknown_of,
     valid_plan,
-    write_with_hooks,
+    write_dump_with_hooks,
 )
 from althaia.engine.plan cimport (
     DUMP,
@@ -59,7 +59,7 @@ from althaia.cpython.primitives cimport (
     althaia_enter,
     althaia_leave,
 )
-from althaia.formats.codec cimport ARRAY, Sink, Tape, open_sink, read
+from althaia.formats.codec cimport ARRAY, Sink, Tape, open_sink, parse
 
 cdef object DECLINED = seam.DECLINED
 
@@ -172,7 +172,7 @@ cdef DumpFrame opened_dump(DumpPlan plan, object schema, object obj, object give
     many = many_of(schema, given_many)
     if many is EXTRAORDINARY:
         return None
-    frame = open_frame(plan, schema)
+    frame = open_dump_frame(plan, schema)
     frame.many = many
     frame.large = is_large(obj, many)
     return frame
@@ -191,12 +191,12 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
         if frame.large:
             collecting = pause_collector(obj, frame.many)
         if wanted == WHOLE:
-            result = run_with_hooks(plan, obj, frame.many, frame)
+            result = dump_with_hooks(plan, obj, frame.many, frame)
         elif wanted == FIELDS:
-            result = run(plan, obj, frame.many, frame)
+            result = dump_items(plan, obj, frame.many, frame)
         else:
             althaia_count(&counters.straight, 1)
-            if not write_with_hooks(plan, obj, frame.many, frame, sink):
+            if not write_dump_with_hooks(plan, obj, frame.many, frame, sink):
                 # There is nothing to write; the sink raises the render module's own error.
                 sink.put_value(upstream.missing)
             result = sink.finished_bytes() if wanted == BYTES else sink.finished()
@@ -359,7 +359,7 @@ def loads(schema, text, many, partial, unknown, dict options):
     cdef Counters counters
     cdef Py_ssize_t objects
     cdef object result
-    tape = None if options or text is None else read(schema.opts.render_module, text)
+    tape = None if options or text is None else parse(schema.opts.render_module, text)
     if tape is None:
         return DECLINED
     frame = opened_load(text_plan(schema, tape, many), schema, many, partial, unknown)

@@ -184,13 +184,13 @@ cdef class DumpPlan(Plan):
     cdef Record record
 
 
-cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame)
-cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame)
-cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1
-cdef bint write_with_hooks(
+cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame)
+cdef object dump_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame)
+cdef int write_items(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1
+cdef bint write_dump_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
 ) except -1
-cdef DumpFrame open_frame(DumpPlan plan, object schema)
+cdef DumpFrame open_dump_frame(DumpPlan plan, object schema)
 
 
 cdef class LoadPlan(Plan):

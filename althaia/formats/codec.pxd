@@ -166,4 +166,4 @@ cdef class Keys:
 
 
 cdef Sink open_sink(object module, dict options)
-cdef Tape read(object module, object text)
+cdef Tape parse(object module, object text)

@@ -27,12 +27,12 @@ cdef Sink open_sink(object module, dict options):
     return sink_of(options) if writes(module) else None
 
 
-cdef Tape read(object module, object text):
+cdef Tape parse(object module, object text):
     """Return the tape for what ``module.loads(text)`` returns; None if that must be called.
 
-    It raises what the format's reader raises for invalid text, such as MessagePackDecodeError.
+    It raises what the format's parser raises for invalid text, such as MessagePackDecodeError.
     """
-    cdef object reader = getattr(module, "loads", None)
-    if reader in (LOADS, json_loads):
-        return read_json(text)
-    return read_packed(text) if reader is msgpack_loads else None
+    cdef object loads = getattr(module, "loads", None)
+    if loads in (LOADS, json_loads):
+        return parse_json(text)
+    return parse_msgpack(text) if loads is msgpack_loads else None

@@ -91,8 +91,8 @@ cdef object dumped(DumpFrame child, object value, Sink sink):
     try:
         count_nested(<Plan>plan)
         if sink is None:
-            return run_with_hooks(<DumpPlan>plan, value, child.many, child)
-        return write_with_hooks(<DumpPlan>plan, value, child.many, child, sink)
+            return dump_with_hooks(<DumpPlan>plan, value, child.many, child)
+        return write_dump_with_hooks(<DumpPlan>plan, value, child.many, child, sink)
     finally:
         althaia_leave()
 
@@ -106,7 +106,7 @@ cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
         many = many_of(schema, None)
         if not plan.nestable or many is EXTRAORDINARY:
             plan = None
-    child = open_frame(plan, schema)
+    child = open_dump_frame(plan, schema)
     child.large = frame.large
     child.bound = times_rebound()
     if plan is not None:
@@ -138,9 +138,9 @@ cdef class DumpNestedOfField(DumpNested):
         cdef object schema = field.schema, many_of_field = field.many, many
         cdef DumpFrame child = <DumpFrame>frame.children[self.slot]
         if not PyType_IsSubtype(type(schema), upstream.Schema):
-            return open_frame(None, schema)
+            return open_dump_frame(None, schema)
         if not is_plain_flag(many_of_field):
-            return open_frame(None, schema)
+            return open_dump_frame(None, schema)
         if child is not None and child.schema is schema and child.bound == times_rebound():
             many = many_of(schema, None)
             if many is not EXTRAORDINARY and valid_plan(schema, DUMP) is child.plan:

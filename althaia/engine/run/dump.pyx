@@ -24,7 +24,7 @@ cdef class DumpFrame:
     pass
 
 
-cdef DumpFrame open_frame(DumpPlan plan, object schema):
+cdef DumpFrame open_dump_frame(DumpPlan plan, object schema):
     """Return a frame for one call of one plan on one schema."""
     cdef DumpFrame frame = DumpFrame.__new__(DumpFrame)
     frame.schema = schema
@@ -96,7 +96,7 @@ cdef class DumpStep:
         elif self.source == NO_ATTRIBUTE:
             return None
         else:
-            value = read(self, obj, frame)
+            value = value_of_step(self, obj, frame)
         if value is upstream.missing:
             return self.default() if callable(self.default) else self.default
         return value
@@ -241,7 +241,7 @@ cdef inline object value_of(
     return step.look_up(i, obj, frame, reading)
 
 
-cdef object read(DumpStep step, object obj, DumpFrame frame):
+cdef object value_of_step(DumpStep step, object obj, DumpFrame frame):
     """Return the value from one of the less common sources, or ``missing``."""
     if step.source == PATH:
         value = obj
@@ -303,7 +303,7 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
     return result
 
 
-cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):
+cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame):
     """Return what ``Schema._serialize`` returns."""
     cdef list results
     cdef bint done = False
@@ -372,7 +372,7 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     return sink.close_record()
 
 
-cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1:
+cdef int write_items(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1:
     """Write what ``Schema._serialize`` returns to a sink."""
     cdef Py_ssize_t index = 0
     cdef bint done = False
@@ -395,20 +395,20 @@ cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink)
 # ---- Hooks --------------------------------------------------------------------------
 
 
-cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame):
+cdef object dump_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame):
     """Return what ``Schema.dump`` returns."""
     cdef object data = obj
     if plan.before is not None:
         data = invoke_dump_hooks(plan.before, data, obj, many, frame.schema)
         if dump_is_changed(plan, frame):
             return run_changed(frame.schema, obj, data, many)
-    data = run(plan, data, many, frame)
+    data = dump_items(plan, data, many, frame)
     if plan.behind is not None:
         data = invoke_dump_hooks(plan.behind, data, obj, many, frame.schema)
     return data
 
 
-cdef bint write_with_hooks(
+cdef bint write_dump_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
 ) except -1:
     """Write what ``Schema.dump`` returns to a sink. If that is ``missing``, write nothing and
@@ -418,12 +418,12 @@ cdef bint write_with_hooks(
         if plan.before is not None:
             data = invoke_dump_hooks(plan.before, data, obj, many, frame.schema)
         if plan.before is None or not dump_is_changed(plan, frame):
-            write(plan, data, many, frame, sink)
+            write_items(plan, data, many, frame, sink)
             return True
         data = run_changed(frame.schema, obj, data, many)
     else:
         # A post_dump hook needs a dictionary.
-        data = run_with_hooks(plan, obj, many, frame)
+        data = dump_with_hooks(plan, obj, many, frame)
     if data is upstream.missing:
         return False
     sink.put_value(data)

@@ -74,7 +74,7 @@ def json_loads(s, **options):
     >>> json.loads('{"symbol": "ACME", "prices": [1, 2.5]}')
     {'symbol': 'ACME', 'prices': [1, 2.5]}
     """
-    cdef Tape tape = None if options else read_json(s)
+    cdef Tape tape = None if options else parse_json(s)
     return standard_loads()(s, **options) if tape is None else tape.make(0)
 
 
@@ -84,7 +84,7 @@ cdef object standard_loads():
     return LOADS if present is json_loads else present
 
 
-cdef Tape read_json(object text):
+cdef Tape parse_json(object text):
     """Return the tape of a JSON document, or None if ``json.loads`` must be called.
 
     Runs no user code. Accepts only exact ``str``, ``bytes`` and ``bytearray``.

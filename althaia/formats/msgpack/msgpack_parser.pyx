@@ -81,7 +81,7 @@ cdef object failed(msg, Py_ssize_t at):
     raise MessagePackDecodeError(msg, at)
 
 
-cdef Tape read_packed(object data):
+cdef Tape parse_msgpack(object data):
     """Return the tape of bytes in MessagePack or JSON; None if :func:`loads` must be called.
 
     :raises MessagePackDecodeError: see :func:`loads`.
@@ -90,7 +90,7 @@ cdef Tape read_packed(object data):
         return None
     if is_msgpack(<const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)):
         return read_msgpack(data)
-    return read_json(data)
+    return parse_json(data)
 
 
 cdef Tape read_msgpack(bytes data):
