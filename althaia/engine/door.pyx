@@ -75,8 +75,8 @@ def connect():
     Called once, by the seam, when a user's first schema class is made.
     """
     cdef Upstream loaded = load_upstream()
-    loaded.kinds = by_function(loaded, KINDS)
-    loaded.packages = by_name(PACKAGES)
+    loaded.makers_by_function = by_function(loaded, KINDS)
+    loaded.makers_by_name = by_name(PACKAGES)
     connect_plans(loaded)
     # Set before the existing classes are read: another thread may be making one.
     seam.created = created

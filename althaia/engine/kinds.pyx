@@ -33,7 +33,7 @@ from althaia.engine.plan import NotPlannable, definers
 from althaia.engine.planner import (
     Kind, inner_dump_step, inner_load_step, load_conversion,
 )
-from althaia.engine.run import LengthCheck, OwnDumpStep, OwnLoadStep, check_for
+from althaia.engine.run import CallDumpStep, CallLoadStep, LengthCheck, check_for
 
 from althaia.cpython.primitives cimport (
     althaia_count, althaia_dict_item, althaia_enter, althaia_is_simply_true, althaia_leave,

@@ -217,7 +217,7 @@ cdef class Upstream:
     cdef readonly str collection_keyword
     # The makers of steps: those for upstream's functions, see `by_function` in planner/steps.pyx;
     # those for the functions of other packages, see `by_name` there.
-    cdef public tuple kinds, packages
+    cdef public tuple makers_by_function, makers_by_name
     # The entries for guards of several groups, by the set of them.
     cdef dict entries
     # By class and name: whether the source of upstream's method of the class was reviewed.
@@ -227,7 +227,7 @@ cdef class Upstream:
     # By type version: the checks of the analysis that a class has passed, one bit each.
     cdef dict passed
     # By 2 * type version + direction: the maker of a field class's step.
-    cdef dict makers
+    cdef dict makers_by_type
 
     cdef Group group(self, tuple key)
     cdef bint has_passed(self, object cls, int check) except -1

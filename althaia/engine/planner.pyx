@@ -16,7 +16,7 @@ from althaia.engine.instances import build_at_once, materialise_if_lazy
 from althaia.engine.objects.known_code import is_known
 from althaia.engine.plan import NotPlannable, definers, may_be_put, published_guard
 from althaia.engine.run import (
-    DeserializeStep, DumpPlan, LoadPlan, OwnDumpStep, OwnLoadStep, SerializeStep, check_for,
+    CallDumpStep, CallLoadStep, DeserializeStep, DumpPlan, LoadPlan, SerializeStep, check_for,
 )
 
 from althaia.cpython.primitives cimport (
@@ -32,7 +32,7 @@ from althaia.engine.plan cimport (
     existing_dict, instance_dict, is_lazy, made_dict, static, upstream,
 )
 from althaia.engine.run cimport (
-    ACCESSOR, KEY, NO_ATTRIBUTE, OWN_GETTER, PATH, SERIALIZE, valid_plan,
+    ACCESSOR, FIELD_GET_VALUE, KEY, NO_ATTRIBUTE, PATH, SERIALIZE, valid_plan,
 )
 
 include "planner/steps.pyx"

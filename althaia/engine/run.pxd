@@ -91,7 +91,7 @@ cdef class LoadFrame:
 cdef class LoadStep:
     cdef readonly object field
     cdef public object attr, key, target, default
-    cdef public bint dotted, required, allow_none, own_validate
+    cdef public bint dotted, required, allow_none, calls_validate
     cdef public list pre_load, post_load
     cdef public tuple checks
     cdef public dict error_messages
@@ -134,7 +134,7 @@ cdef enum Source:
     # The schema's own ``get_attribute``.
     ACCESSOR = 3
     # The field's own ``get_value``.
-    OWN_GETTER = 4
+    FIELD_GET_VALUE = 4
     # The field's own ``serialize``, for a field about which nothing is known.
     SERIALIZE = 5
 

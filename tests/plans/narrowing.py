@@ -133,8 +133,8 @@ def step(each: Any) -> tuple[object, ...]:
 def planned(*unknown: str) -> dict[str, object]:
     """All that the plans of the schemas are, if these functions had changed."""
     upstream = Upstream(frozenset(unknown))
-    upstream.kinds = by_function(upstream, KINDS)
-    upstream.packages = by_name(PACKAGES)
+    upstream.makers_by_function = by_function(upstream, KINDS)
+    upstream.makers_by_name = by_name(PACKAGES)
     found: dict[str, object] = {}
     for cls in SCHEMAS:
         schema = cls()

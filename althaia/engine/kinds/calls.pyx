@@ -84,14 +84,14 @@ def load_method(analysis, field, options):
 def dump_function(analysis, field, options):
     function = analysis.field_value(field, "serialize_func")
     if function is None or takes_context(analysis, field, function):
-        return OwnDumpStep(field, **analysis.with_own_slot(options))
+        return CallDumpStep(field, **analysis.with_own_slot(options))
     return DumpByCall(field, schema=None, function=function, **options)
 
 
 def load_function(analysis, field, options):
     function = analysis.field_value(field, "deserialize_func")
     if function is not None and takes_context(analysis, field, function):
-        return OwnLoadStep(field, **analysis.with_own_slot(options))
+        return CallLoadStep(field, **analysis.with_own_slot(options))
     return load_call(analysis, field, options, function)
 
 

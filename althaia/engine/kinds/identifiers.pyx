@@ -76,11 +76,11 @@ def load_uuid(analysis, field, options):
 
 
 def dump_ip(analysis, field, options):
-    return OwnDumpStep(field, **options)
+    return CallDumpStep(field, **options)
 
 
 def load_ip(analysis, field, options):
-    return OwnLoadStep(field, **options)
+    return CallLoadStep(field, **options)
 
 
 KINDS += [

@@ -12,7 +12,7 @@ def load_raw(analysis, field, options):
 
 def dump_inferred(analysis, field, options):
     options = analysis.with_own_slot(options)
-    return OwnDumpStep(field, method_slot=analysis.new_slot(), **options)
+    return CallDumpStep(field, method_slot=analysis.new_slot(), **options)
 
 
 KINDS += [

@@ -67,15 +67,15 @@ cdef dict share_keys(tuple keys):
     class Owner:
         """Only instance dictionaries are created as split-table dictionaries."""
 
-    own_keys(Owner(), keys)
+    filled_dict(Owner(), keys)
     # With each instance CPython reserves less room for further keys.
     for _i in range(MOST_SHARED_KEYS):
         owner = Owner()
     # Fill the last free slot of the shared keys. Otherwise a key that some result gets later would
     # be added there and live as long as the plan.
-    own_keys(Owner(), (*keys, FILLER))
+    filled_dict(Owner(), (*keys, FILLER))
     # A copy is no longer the dictionary of an instance.
-    shared = <dict>PyDict_Copy(own_keys(owner, keys))
+    shared = <dict>PyDict_Copy(filled_dict(owner, keys))
     if not althaia_lies_in_order(shared, keys):
         return None
     for key in keys:
@@ -83,7 +83,7 @@ cdef dict share_keys(tuple keys):
     return shared
 
 
-cdef dict own_keys(object owner, tuple keys):
+cdef dict filled_dict(object owner, tuple keys):
     """Return the owner's instance dictionary, after setting each key to itself."""
     cdef dict mapping = owner.__dict__
     for key in keys:

@@ -148,13 +148,13 @@ cdef class Upstream:
             [each[0] for each in variants.items() if each not in FEATURES_BY_VARIANT]
         )
         self.find_features(set(variants.items()))
-        self.kinds = ({}, {})
-        self.packages = ({}, {})
+        self.makers_by_function = ({}, {})
+        self.makers_by_name = ({}, {})
         self.entries = {}
         self.reviewed_methods = {}
         self.groups = {}
         self.passed = {}
-        self.makers = {}
+        self.makers_by_type = {}
 
     cdef int find_features(self, set variants) except -1:
         """Set the features of the release from its variants."""

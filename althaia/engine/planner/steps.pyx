@@ -221,7 +221,7 @@ cdef str _key(Analysis analysis, str name, object field):
 
 cdef object _conversion(Analysis analysis, object field, object options, int direction):
     """Return the step that converts as the field's own method does."""
-    method, own_step = _CONVERSIONS[direction]
+    method, call_step = _CONVERSIONS[direction]
     try:
         analysis.check_readable(field)
         if method in analysis.state_of(field):
@@ -236,7 +236,7 @@ cdef object _conversion(Analysis analysis, object field, object options, int dir
         options = analysis.with_own_slot(options) | {"why": why}
         if direction == DUMP and _is_plainly_found(analysis, field, method):
             options["method_slot"] = analysis.new_slot()
-        return own_step(field, **options)
+        return call_step(field, **options)
 
 
 cdef object _maker(Analysis analysis, object field, str method, int direction):
@@ -246,20 +246,19 @@ cdef object _maker(Analysis analysis, object field, str method, int direction):
     """
     cdef Upstream upstream = analysis.upstream
     cdef object version = 2 * althaia_type_tag(type(field)) + direction
-    known = upstream.makers.get(version)
+    known = upstream.makers_by_type.get(version)
     if known is not None:
         return known
     function = static(type(field), method)
-    kinds = upstream.kinds[direction]
-    known = kinds.get(identity(function))
+    known = upstream.makers_by_function[direction].get(identity(function))
     if known is not None:
         qualified_name, maker = known
         analysis.known(qualified_name)
         if version > 1 and ALTHAIA_HAS_GIL:
             # CPython uses no type version twice.
-            if len(upstream.makers) >= MOST_CLASSES:
-                upstream.makers.clear()
-            upstream.makers[version] = maker
+            if len(upstream.makers_by_type) >= MOST_CLASSES:
+                upstream.makers_by_type.clear()
+            upstream.makers_by_type[version] = maker
         return maker
     of_package = _package_entry(upstream, direction, function)
     if of_package is not None:
@@ -271,7 +270,7 @@ cdef object _package_entry(Upstream upstream, int direction, object function):
     """Return the digests and the maker for a package's function; None if it was not reviewed."""
     if type(function) is not FunctionType or type(function.__module__) is not str:
         return None
-    entry = upstream.packages[direction].get(f"{function.__module__}.{function.__qualname__}")
+    entry = upstream.makers_by_name[direction].get(f"{function.__module__}.{function.__qualname__}")
     return entry if entry is not None and is_known(function, entry[0]) else None
 
 
@@ -283,7 +282,7 @@ def preparations(cls):
     return [(load, *entry[1]) for load, entry in entries if entry is not None]
 
 
-_CONVERSIONS = (("_serialize", OwnDumpStep), ("_deserialize", OwnLoadStep))
+_CONVERSIONS = (("_serialize", CallDumpStep), ("_deserialize", CallLoadStep))
 
 
 cdef bint _is_plainly_found(Analysis analysis, object field, str method) except -1:
@@ -388,7 +387,7 @@ cdef object _source(Analysis analysis, str name, object field):
         analysis.field_method(field, "get_value", analysis.upstream.Field)
     except NotPlannable as refusal:
         source = analysis.with_own_slot(source)
-        return source | {"source": OWN_GETTER, "why": refusal.reason}
+        return source | {"source": FIELD_GET_VALUE, "why": refusal.reason}
     attribute = analysis.field_value(field, "attribute")
     target = name if attribute is None else attribute
     if type(target) is not str:
@@ -593,7 +592,7 @@ cdef object _validation(Analysis analysis, object field):
         watched = analysis.watch_list(validators)
         return {"checks": tuple([check_for(analysis, each) for each in watched]) or None}
     except NotPlannable as refusal:
-        return {"own_validate": True, "why": refusal.reason}
+        return {"calls_validate": True, "why": refusal.reason}
 
 
 DUMPING, LOADING = _Dumping(), _Loading()

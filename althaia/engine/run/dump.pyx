@@ -161,7 +161,7 @@ cdef class FixedText(DumpStep):
 
 @cython.final
 @cython.no_gc_clear
-cdef class OwnDumpStep(DumpStep):
+cdef class CallDumpStep(DumpStep):
     """The field's own ``_serialize`` converts.
 
     :param method_slot: the index in ``frame.children`` of the bound method that the first value of
@@ -251,7 +251,7 @@ cdef object value_of_step(DumpStep step, object obj, DumpFrame frame):
     if step.source == ACCESSOR:
         return frame.schema.get_attribute(obj, step.name, upstream.missing)
     field = step.own_field(frame)
-    if step.source == OWN_GETTER:
+    if step.source == FIELD_GET_VALUE:
         return field.get_value(obj, step.attr, accessor=frame.schema.get_attribute)
     return field.serialize(step.attr, obj, accessor=frame.schema.get_attribute)
 

@@ -118,7 +118,7 @@ cdef class LoadStep:
     :param key: the key in the input, None inside another field.
     :param target: the key in the output.
     :param dotted: whether ``target`` is a dotted path.
-    :param own_validate: the field's own ``_validate`` is called.
+    :param calls_validate: the field's own ``_validate`` is called.
     :param error_messages: the field's messages by key if they are said as they are; None if its
         own ``make_error`` says them.
     :param checks: a :class:`Check` for each validator; None if there is none.
@@ -248,7 +248,7 @@ cdef class LoadStep:
         cdef PyObject* checks = <PyObject*>self.checks
         cdef PyObject* check
         cdef Py_ssize_t i
-        if self.own_validate:
+        if self.calls_validate:
             try:
                 self.field._validate(value)
             except upstream.ValidationError as error:
@@ -281,7 +281,7 @@ cdef class LoadStep:
 
 @cython.final
 @cython.no_gc_clear
-cdef class OwnLoadStep(LoadStep):
+cdef class CallLoadStep(LoadStep):
     """The field's own ``_deserialize`` converts."""
 
     label = "field's own _deserialize"

@@ -111,7 +111,7 @@ cdef object dump_one(object schema, object obj):
 cdef object serialized_by_field(object field, object name, object obj, object accessor):
     """Return what ``field.serialize`` returns for an object."""
     cdef object value, key
-    cdef dict own = own_attributes(field)
+    cdef dict own = plain_attributes(field)
     if own is not None:
         key = own["attribute"]
         if key is None:
@@ -131,7 +131,7 @@ cdef object serialized_by_field(object field, object name, object obj, object ac
     return field.serialize(name, obj, accessor=accessor)
 
 
-cdef dict own_attributes(object field):
+cdef dict plain_attributes(object field):
     """Return a field's dictionary if the field reads its value as upstream defined it and looking
     runs no user code, else None."""
     cdef object cls = type(field)
