@@ -140,7 +140,7 @@ cdef class Plan:
     cdef public str declined
     cdef public int slots
     cdef public object schema_class, dict_class, statistics, opts
-    cdef public tuple before, behind
+    cdef public tuple pre_hooks, post_hooks
     cdef Template template
 
 

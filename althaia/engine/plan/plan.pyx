@@ -21,9 +21,9 @@ cdef class Plan:
     :param declined: the reason why there are no steps and upstream's own code runs, else "".
     :param slots: the number of nested slots in the steps.
     :param dict_class: the schema's ``dict_class``.
-    :param before: the hooks that run before the fields, as upstream's table lists them; None if
+    :param pre_hooks: the hooks that run before the fields, as upstream's table lists them; None if
         there are none. The guard watches the table and its lists.
-    :param behind: the hooks that run after the fields, in the same form.
+    :param post_hooks: the hooks that run after the fields, in the same form.
     :param has_hooks: whether any hook runs in this direction, validators of the schema included.
     :param statistics: the counters of this direction.
     :param opts: the schema's options if reading those for this direction runs no user code, else

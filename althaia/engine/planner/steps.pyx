@@ -351,9 +351,9 @@ class _Dumping:
 
     def hooks(self, Analysis analysis):
         """Return the schema's hooks, as keyword arguments of a plan."""
-        before, behind = _hooks(analysis, ("pre_dump", "post_dump"))
-        has_hooks = before is not None or behind is not None
-        return {"before": before, "behind": behind, "has_hooks": has_hooks}
+        pre_hooks, post_hooks = _hooks(analysis, ("pre_dump", "post_dump"))
+        has_hooks = pre_hooks is not None or post_hooks is not None
+        return {"pre_hooks": pre_hooks, "post_hooks": post_hooks, "has_hooks": has_hooks}
 
 
 cdef object _plain_options(Analysis analysis, str name):
@@ -468,16 +468,16 @@ class _Loading:
     def hooks(self, Analysis analysis):
         """Return the schema's hooks and validators, as keyword arguments of a plan."""
         tags = ("pre_load", "validates", "validates_schema", "post_load")
-        found = before, of_fields, of_schema, behind = _hooks(analysis, tags)
+        found = pre_hooks, of_fields, of_schema, post_hooks = _hooks(analysis, tags)
         return {
-            "before": before,
-            "behind": behind,
+            "pre_hooks": pre_hooks,
+            "post_hooks": post_hooks,
             "has_hooks": any(hooks is not None for hooks in found),
             "has_validators": of_fields is not None or of_schema is not None,
             "has_schema_validators": of_schema is not None,
-            "hooks_see_input": before is not None
+            "hooks_see_input": pre_hooks is not None
             or of_schema is not None
-            or any(config.get("pass_original") for _, _, config in behind or ()),
+            or any(config.get("pass_original") for _, _, config in post_hooks or ()),
         }
 
 

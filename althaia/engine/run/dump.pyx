@@ -398,13 +398,13 @@ cdef int write_items(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink
 cdef object dump_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame):
     """Return what ``Schema.dump`` returns."""
     cdef object data = obj
-    if plan.before is not None:
-        data = invoke_dump_hooks(plan.before, data, obj, many, frame.schema)
+    if plan.pre_hooks is not None:
+        data = invoke_dump_hooks(plan.pre_hooks, data, obj, many, frame.schema)
         if dump_is_changed(plan, frame):
             return run_changed(frame.schema, obj, data, many)
     data = dump_items(plan, data, many, frame)
-    if plan.behind is not None:
-        data = invoke_dump_hooks(plan.behind, data, obj, many, frame.schema)
+    if plan.post_hooks is not None:
+        data = invoke_dump_hooks(plan.post_hooks, data, obj, many, frame.schema)
     return data
 
 
@@ -414,10 +414,10 @@ cdef bint write_dump_with_hooks(
     """Write what ``Schema.dump`` returns to a sink. If that is ``missing``, write nothing and
     return False."""
     cdef object data = obj
-    if plan.behind is None:
-        if plan.before is not None:
-            data = invoke_dump_hooks(plan.before, data, obj, many, frame.schema)
-        if plan.before is None or not dump_is_changed(plan, frame):
+    if plan.post_hooks is None:
+        if plan.pre_hooks is not None:
+            data = invoke_dump_hooks(plan.pre_hooks, data, obj, many, frame.schema)
+        if plan.pre_hooks is None or not dump_is_changed(plan, frame):
             write_items(plan, data, many, frame, sink)
             return True
         data = run_changed(frame.schema, obj, data, many)

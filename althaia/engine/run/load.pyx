@@ -368,9 +368,9 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
         data = frame.tape.share(frame.root)
         text = False
     processed = data
-    if plan.before is not None:
+    if plan.pre_hooks is not None:
         try:
-            processed = invoke_load_hooks(plan.before, data, data, frame)
+            processed = invoke_load_hooks(plan.pre_hooks, data, data, frame)
         except upstream.ValidationError as error:
             errors = error.normalized_messages()
         if errors is not None:
@@ -397,14 +397,14 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
     errors = frame.stored()
     if errors:
         return fail(frame, errors, result)
-    if not postprocess or not (frame.schema._hooks["post_load"] if changed else plan.behind):
+    if not postprocess or not (frame.schema._hooks["post_load"] if changed else plan.post_hooks):
         return result
     try:
         if changed:
             return frame.schema._invoke_load_processors(
                 "post_load", result, original_data=data, **hook_options(frame)
             )
-        return invoke_load_hooks(plan.behind, result, data, frame)
+        return invoke_load_hooks(plan.post_hooks, result, data, frame)
     except upstream.ValidationError as error:
         # As in upstream, an error without messages is ignored.
         errors = error.normalized_messages()
