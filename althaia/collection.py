@@ -92,7 +92,7 @@ def dump(schema: Any, objects: Any) -> Any:
 def _is_upstreams(instance: Any, module: str, owner: str, *names: str) -> bool:
     """Return whether an instance of one of upstream's classes has these attributes of that class,
     and reading them runs no user code."""
-    kind: Any = type(instance)
+    actual: Any = type(instance)
     cls = seam.defined[module][owner]
     pristine = seam.pristine[cls]
     try:
@@ -101,6 +101,6 @@ def _is_upstreams(instance: Any, module: str, owner: str, *names: str) -> bool:
         return False
     return (
         isinstance(instance, cls)
-        and kind.__getattribute__ is object.__getattribute__
-        and all(getattr(kind, name, None) is pristine[name] and name not in own for name in names)
+        and actual.__getattribute__ is object.__getattribute__
+        and all(getattr(actual, name, None) is pristine[name] and name not in own for name in names)
     )

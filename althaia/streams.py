@@ -106,10 +106,10 @@ def upstream_of(schema: Any) -> Namespace:
 
 def _reasons(schema: Any, options: dict[str, Any], lines: bool) -> Iterator[str]:
     """Yield why the whole collection is needed; nothing if its text is that of its parts."""
-    kind, known = type(schema), upstream_of(schema)
-    whose = kind.__qualname__
+    cls, known = type(schema), upstream_of(schema)
+    whose = cls.__qualname__
     for name in _OWN:
-        if name in vars(schema) or getattr(kind, name, None) is not known.get(name):
+        if name in vars(schema) or getattr(cls, name, None) is not known.get(name):
             yield (
                 f"{whose} has a {name} of its own, which may need the whole collection; stream "
                 f"with a schema that leaves {name} as it is"

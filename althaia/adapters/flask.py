@@ -65,16 +65,16 @@ def use(app: _App) -> _App:
         app = use(Flask(__name__))
     """
     before = app.json  # type: ignore[attr-defined]
-    kind = type(before)
+    cls = type(before)
     if isinstance(before, JSONProvider):
         return app
     for name in ("dumps", "loads"):
-        if getattr(kind, name, None) is not getattr(DefaultJSONProvider, name):
+        if getattr(cls, name, None) is not getattr(DefaultJSONProvider, name):
             raise TypeError(
-                f"{kind!r} has a {name} of its own, which use() would replace. Keep it, or derive "
+                f"{cls!r} has a {name} of its own, which use() would replace. Keep it, or derive "
                 "it from althaia.adapters.flask.JSONProvider."
             )
-    bases = (JSONProvider,) if kind is DefaultJSONProvider else (JSONProvider, kind)
+    bases = (JSONProvider,) if cls is DefaultJSONProvider else (JSONProvider, cls)
     after = type("JSONProvider", bases, {"__module__": __name__})(app)
     vars(after).update(vars(before))
     app.json = after  # type: ignore[attr-defined]

@@ -109,7 +109,7 @@ def _kinds(found: Differences) -> list[dict[str, Any]]:
     """Return one difference of each kind, in the order of the calls, without repetitions."""
     kinds: dict[tuple[str, str], dict[str, Any]] = {}
     for name, each in found.items():
-        kind = each.kind.removeprefix("[…]").removeprefix(".")
+        kind = each.place.removeprefix("[…]").removeprefix(".")
         first = {"call": name, **asdict(each), "times": 0}
         kinds.setdefault((name.partition(" ")[0], kind), first)["times"] += 1
     return list(kinds.values())

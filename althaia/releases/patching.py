@@ -17,7 +17,7 @@ from dataclasses import dataclass
 FIELDS = ("Description", "Reason", "Target", "Applies-To", "Remove-When")
 REASONS = ("collection", "compile", "engine", "seam", "upstream-pending", "start-up")
 MODULE_LEVEL = "<module>"
-_FORM = re.compile(r"(.*?)\n--- a/(\S+)\n\+\+\+ b/\2\n(.*)", re.DOTALL)
+_PATCH = re.compile(r"(.*?)\n--- a/(\S+)\n\+\+\+ b/\2\n(.*)", re.DOTALL)
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@ (\S+)\n", re.MULTILINE)
 
 
@@ -78,7 +78,7 @@ def parse(name: str, text: str) -> Patch:
 
     :raises QueueError: its header or its diff has another form than docs/patches.md describes
     """
-    found = _FORM.fullmatch(text)
+    found = _PATCH.fullmatch(text)
     header = _header(found[1] if found else text)
     _, *hunks = _HUNK.split(found[3].rstrip("\n") + "\n") if found else [""]
     bodies = [body.split("\n")[:-1] for body in hunks[2::3]]

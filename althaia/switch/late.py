@@ -37,8 +37,8 @@ def holders(real: dict[str, ModuleType]) -> dict[str, list[str]]:
 def _is_made_of(value: object, owned: set[int]) -> bool:
     if id(value) in owned:
         return True
-    kind = value if isinstance(value, type) else type(value)
-    return any(id(base) in owned for base in type.mro(kind) if base is not type)
+    cls = value if isinstance(value, type) else type(value)
+    return any(id(base) in owned for base in type.mro(cls) if base is not type)
 
 
 def text(held: dict[str, list[str]], how: str) -> str:

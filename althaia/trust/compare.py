@@ -278,7 +278,7 @@ class Session:
         cls = type(schema)
         call = "validate" if name == "load" and not args[-1] else _SAID.get(name, name)
         finding = Finding(f"{cls.__module__}.{cls.__qualname__}", call, difference)
-        key = (finding.schema, call, difference.kind)
+        key = (finding.schema, call, difference.place)
         with self.lock:
             self.found.compared += 1
             self.found.different += 1
@@ -428,7 +428,7 @@ def read_file(file: Path) -> tuple[int, Report]:
             workers.add(found["pid"])
             if "path" in found:
                 difference = Difference(found["path"], found["planned"], found["upstream"])
-                key = (found["schema"], found["call"], difference.kind)
+                key = (found["schema"], found["call"], difference.place)
                 findings.setdefault(key, Finding(found["schema"], found["call"], difference))
             else:
                 sum_of([found])

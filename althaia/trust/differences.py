@@ -58,7 +58,7 @@ class Difference:
     """The value of upstream's own code, shortened."""
 
     @property
-    def kind(self) -> str:
+    def place(self) -> str:
         """The path without indexes, which is equal for the same field of other records."""
         return _INDEX.sub("[…]", self.path)
 
@@ -100,8 +100,8 @@ def written(value: Any, above: tuple[int, ...] = ()) -> Written:
     Objects of user classes are represented by their attributes. A value inside itself is only
     named.
     """
-    kind, text, parts = _look(value)
-    name = _name(kind)
+    cls, text, parts = _look(value)
+    name = _name(cls)
     if parts is None or id(value) in above:
         return [name, text or "…", None]
     inside = (*above, id(value))
@@ -145,10 +145,10 @@ def _difference(
         return None
     if type(planned) is type(upstream) is str and planned == upstream:
         return None  # The most frequent case.
-    (kind, text, parts), (other_kind, other_text, others) = look(planned), look(upstream)
+    (cls, text, parts), (other_cls, other_text, others) = look(planned), look(upstream)
     where = path.removeprefix(".")
-    if kind != other_kind:
-        one, other = f"{_name(kind)} {show(planned)}", f"{_name(other_kind)} {show(upstream)}"
+    if cls != other_cls:
+        one, other = f"{_name(cls)} {show(planned)}", f"{_name(other_cls)} {show(upstream)}"
         return Difference(where, one, other)
     if parts is None or others is None:
         return None if text == other_text else Difference(where, show(planned), show(upstream))
@@ -207,10 +207,10 @@ def _own_attributes(value: Any) -> dict[str, Any]:
     return found
 
 
-def _name(kind: Any) -> str:
-    if isinstance(kind, str):
-        return kind
-    name = f"{kind.__module__}.{kind.__qualname__}"
+def _name(cls: Any) -> str:
+    if isinstance(cls, str):
+        return cls
+    name = f"{cls.__module__}.{cls.__qualname__}"
     return name.removeprefix("builtins.").removeprefix("althaia.")
 
 

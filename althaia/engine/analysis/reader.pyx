@@ -390,14 +390,14 @@ cdef tuple named(str name, object value):
 
 cdef bint has_getter(object raw) noexcept:
     """Return whether an attribute of a class has ``__get__``."""
-    cdef object kind = type(raw)
-    return (<PyTypeObject*>kind).tp_descr_get is not NULL
+    cdef object cls = type(raw)
+    return (<PyTypeObject*>cls).tp_descr_get is not NULL
 
 
 cdef bint is_data_descriptor(object raw) noexcept:
     """Return whether a class attribute takes precedence over the instances' dictionaries."""
-    cdef object kind = type(raw)
-    return (<PyTypeObject*>kind).tp_descr_set is not NULL
+    cdef object cls = type(raw)
+    return (<PyTypeObject*>cls).tp_descr_set is not NULL
 
 
 def why_unwatchable(guard):

@@ -208,15 +208,15 @@ cdef class OwnFields:
         return fields
 
     cdef int change(self, list changes, dict state, object schema) except -1:
-        cdef int kind
-        for name, kind, value in changes:
-            if kind == PARENT:
+        cdef int rule
+        for name, rule, value in changes:
+            if rule == PARENT:
                 value = schema
-            elif kind == OWN_FIELD:
+            elif rule == OWN_FIELD:
                 value = self.make(value, schema)
-            elif kind == METHOD:
+            elif rule == METHOD:
                 value = MethodType(value, schema)
-            elif kind == NAMES:
+            elif rule == NAMES:
                 if self.sets[value] is None:
                     self.sets[value] = upstream.OrderedSet(self.prototype.sets[value])
                 value = self.sets[value]

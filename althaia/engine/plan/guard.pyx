@@ -170,10 +170,10 @@ cdef class Guard:
                 known[<Py_ssize_t><void*>sibling.fields[i]] = sibling.fields[i + ALTHAIA_VALUES]
         self.watched = <althaia_watched*>zeroed(size, sizeof(althaia_watched))
         for i in range(size):
-            field, kind, (keys, values) = fields[i]
+            field, cls, (keys, values) = fields[i]
             state = PyObject_GenericGetDict(field, NULL)
             values = shared(<tuple>known.get(<Py_ssize_t><void*>field), values)
-            records += [field, kind, state, keys, values]
+            records += [field, cls, state, keys, values]
             self.watched[i].place = althaia_watched_place(field, state)
         self.fields = tuple(records)
         if not ALTHAIA_KNOWS_INLINE_VALUES:
