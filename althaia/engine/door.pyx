@@ -389,7 +389,7 @@ cdef LoadPlan text_plan(object schema, Tape tape, object many):
 
 cdef Py_ssize_t length_of(Tape tape):
     """Return the number of objects in parsed text that is a list."""
-    return tape.slots[0].size if tape.slots[0].kind == ARRAY else 1
+    return tape.slots[0].size if tape.slots[0].type == ARRAY else 1
 
 
 def deserialize(schema, data, error_store, many, partial, unknown, index):

@@ -89,8 +89,8 @@ cdef inline Py_ssize_t open_key(
     return mark
 
 
-# The kind of value in a slot. Containers come last, so that `kind >= ARRAY` finds them.
-cdef enum Kind:
+# The type of value in a slot. Containers come last, so that `type >= ARRAY` finds them.
+cdef enum ValueType:
     NONE
     FALSE
     TRUE
@@ -104,7 +104,7 @@ cdef enum Kind:
     RECORD          # `size` times a key and a value follow, up to slot `next`
 
 
-# For kinds with characters: `start` is the index of the first one, `size` their number. The quotes
+# For types with characters: `start` is the index of the first one, `size` their number. The quotes
 # are not included.
 cdef union Content:
     int64_t whole
@@ -118,7 +118,7 @@ cdef union Content:
 # `size` has 32 bits: a parser must refuse a larger value, as the JSON parser does by `MOST_TEXT`.
 # `shared` is true if the dictionary `Tape.shared` has an entry for the slot.
 cdef struct Slot:
-    uint8_t kind
+    uint8_t type
     uint8_t shared
     uint32_t size
     Content content
@@ -147,7 +147,7 @@ cdef class Tape:
 
 cdef inline Py_ssize_t after(Tape tape, Py_ssize_t at) noexcept:
     """Return the index of the slot after a value and everything in it."""
-    return tape.slots[at].content.next if tape.slots[at].kind >= ARRAY else at + 1
+    return tape.slots[at].content.next if tape.slots[at].type >= ARRAY else at + 1
 
 
 # A key of ASCII characters; `size` is 0 for any other.

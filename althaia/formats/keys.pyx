@@ -39,7 +39,7 @@ cdef class Keys:
         """
         cdef const Slot* slot = &tape.slots[at]
         cdef Py_ssize_t number
-        if slot.kind != TEXT or slot.size == 0:
+        if slot.type != TEXT or slot.size == 0:
             # Keys that are escaped, empty, or beyond ASCII.
             return self.numbers.get(tape.scalar(slot), -1)
         for number in range(expected, self.count):

@@ -4,14 +4,14 @@ A parser fills the whole tape before anything is read from it. A slot stores a s
 as a position in the text. Python objects are created only when they are read.
 """
 
-cdef inline Slot* new_slot(Tape tape, uint8_t kind) except NULL:
+cdef inline Slot* append_slot(Tape tape, uint8_t type_) except NULL:
     """Append a slot and return it. Pointers to other slots are invalid afterwards, because the
     array may have been reallocated."""
     cdef Slot* slot
     if tape.count == tape.room:
         tape.grow()
     slot = &tape.slots[tape.count]
-    slot.kind = kind
+    slot.type = type_
     slot.shared = False
     slot.size = 0
     tape.count += 1
@@ -19,7 +19,7 @@ cdef inline Slot* new_slot(Tape tape, uint8_t kind) except NULL:
 
 cdef inline int put_object(Tape tape, object value) except -1:
     """Append a slot with a value that is made already."""
-    cdef Slot* slot = new_slot(tape, OBJECT)
+    cdef Slot* slot = append_slot(tape, OBJECT)
     Py_INCREF(value)
     slot.content.object = <PyObject*>value
     tape.has_objects = True
@@ -62,7 +62,7 @@ cdef class Tape:
         cdef Py_ssize_t i
         if self.has_objects:
             for i in range(self.count):
-                if self.slots[i].kind == OBJECT:
+                if self.slots[i].type == OBJECT:
                     Py_DECREF(<object>self.slots[i].content.object)
         PyMem_Free(self.slots)
 
@@ -78,12 +78,12 @@ cdef class Tape:
 
     cdef object make(self, Py_ssize_t at):
         """Return the value at a slot, equal to what the standard library creates."""
-        if self.slots[at].kind < ARRAY:
+        if self.slots[at].type < ARRAY:
             return self.scalar(&self.slots[at])
         found = self.shared_at(at)
         if found is not None:
             return found
-        if self.slots[at].kind == ARRAY:
+        if self.slots[at].type == ARRAY:
             return self.make_array(at)
         return self.make_record(at)
 
@@ -91,7 +91,7 @@ cdef class Tape:
         """Return the value at a slot for a caller that may keep or change it: reading it again
         gives the same object."""
         cdef object value = self.make(at)
-        if self.slots[at].kind >= ARRAY:
+        if self.slots[at].type >= ARRAY:
             if self.shared is None:
                 self.shared = {}
             self.shared[at] = value
@@ -139,22 +139,22 @@ cdef class Tape:
 
     cdef object scalar(self, const Slot* slot):
         """Return the value of a slot that is no container."""
-        cdef int kind = slot.kind
-        if kind == TEXT:
+        cdef int type_ = slot.type
+        if type_ == TEXT:
             return plain_text(self, slot)
-        if kind == WHOLE:
+        if type_ == WHOLE:
             return slot.content.whole
-        if kind == REAL:
+        if type_ == REAL:
             return slot.content.real
-        if kind == NONE:
+        if type_ == NONE:
             return None
-        if kind == TRUE:
+        if type_ == TRUE:
             return True
-        if kind == FALSE:
+        if type_ == FALSE:
             return False
-        if kind == OBJECT:
+        if type_ == OBJECT:
             return <object>slot.content.object
-        if kind == UNSIGNED:
+        if type_ == UNSIGNED:
             return slot.content.unsigned
         return PyBytes_FromStringAndSize(<const char*>self.text + slot.content.start, slot.size)
 

@@ -187,7 +187,7 @@ cdef class LoadList(LoadStep):
         cdef dict errors = None
         cdef Py_ssize_t index = 0, end = tape.slots[at].content.next
         cdef bint done = False
-        if tape.slots[at].kind != ARRAY:
+        if tape.slots[at].type != ARRAY:
             return self.convert(tape.share(at), None, frame)
         at += 1
         try:

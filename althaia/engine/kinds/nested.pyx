@@ -184,7 +184,7 @@ cdef class LoadNested(LoadStep):
             field = nested_field(self.field, frame.state)
             return field_deserialize(field, value, self.key, data, frame)
         many = True if child.schema.many or self.field.many else False
-        if tape is not None and (self.pluck or many != (tape.slots[at].kind == ARRAY)):
+        if tape is not None and (self.pluck or many != (tape.slots[at].type == ARRAY)):
             value = tape.share(at)
             tape = None
         if (

@@ -130,7 +130,7 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
                 pass
             elif at < 0:
                 value = (<LoadStep>step).load(value, None, frame)
-            elif frame.tape.slots[at].kind < ARRAY:
+            elif frame.tape.slots[at].type < ARRAY:
                 value = (<LoadStep>step).load(frame.tape.scalar(&frame.tape.slots[at]), None, frame)
             else:
                 value = (<LoadStep>step).read(frame.tape, at, frame)
@@ -231,7 +231,7 @@ cdef bint is_readable(LoadPlan plan, Tape tape, Py_ssize_t at) except -1:
     created, because user code may have changed that."""
     return (
         plan.unique_keys
-        and tape.slots[at].kind == RECORD
+        and tape.slots[at].type == RECORD
         and tape.shared_at(at) is None
     )
 
@@ -289,7 +289,7 @@ cdef object load_items(
         return load_one(plan, data, frame) if at < 0 else read_one(plan, at, frame)
     results = []
     index_before = frame.index
-    if at >= 0 and (frame.tape.slots[at].kind != ARRAY or frame.tape.shared_at(at) is not None):
+    if at >= 0 and (frame.tape.slots[at].type != ARRAY or frame.tape.shared_at(at) is not None):
         data = frame.tape.share(at)
         at = -1
     if at >= 0:

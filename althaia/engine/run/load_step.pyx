@@ -226,7 +226,7 @@ cdef class LoadStep:
         """Return what :meth:`load` returns for the value at a slot of the tape."""
         if (
             self.pre_load is not None
-            or tape.slots[at].kind < ARRAY
+            or tape.slots[at].type < ARRAY
             or tape.shared_at(at) is not None
         ):
             return self.load(tape.share(at), None, frame)

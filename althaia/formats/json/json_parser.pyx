@@ -157,7 +157,7 @@ cdef bint scan(Tape tape, const uint8_t* text, Py_ssize_t size) except -1:
                 return False
             containers[depth] = tape.count
             depth += 1
-            new_slot(tape, RECORD if here == c"{" else ARRAY)
+            append_slot(tape, RECORD if here == c"{" else ARRAY)
             at = skip(text, at + 1)
             if here == c"{" and text[at] != c"}":
                 at = read_key(tape, text, at, size)
@@ -181,12 +181,12 @@ cdef bint scan(Tape tape, const uint8_t* text, Py_ssize_t size) except -1:
             at += 1
             container = &tape.slots[containers[depth - 1]]
             if here == c",":
-                if container.kind == RECORD:
+                if container.type == RECORD:
                     at = read_key(tape, text, skip(text, at), size)
                     if at < 0:
                         return False
                 break
-            if here != <uint32_t>(c"}" if container.kind == RECORD else c"]"):
+            if here != <uint32_t>(c"}" if container.type == RECORD else c"]"):
                 return False
             container.content.next = tape.count
             depth -= 1
@@ -228,19 +228,19 @@ cdef inline Py_ssize_t read_scalar(
 
 
 cdef Py_ssize_t read_word(
-    Tape tape, const uint8_t* text, Py_ssize_t at, const char* word, uint8_t kind
+    Tape tape, const uint8_t* text, Py_ssize_t at, const char* word, uint8_t type_
 ) except? -1:
-    """Return the index after a word, or -1 if it is not there. The kind of those that only json has
+    """Return the index after a word, or -1 if it is not there. The type of those that only json has
     is OBJECT."""
     cdef Py_ssize_t size = 0
     while word[size] != 0:
         if text[at + size] != <uint8_t>word[size]:
             return -1
         size += 1
-    if kind == OBJECT:
+    if type_ == OBJECT:
         put_object(tape, find_constant(word[:size].decode()))
     else:
-        new_slot(tape, kind)
+        append_slot(tape, type_)
     return at + size
 
 
@@ -257,7 +257,7 @@ cdef inline Py_ssize_t read_text(
 
 cdef inline Py_ssize_t put_characters(Tape tape, Py_ssize_t start, Py_ssize_t end) except? -1:
     """Append text up to the quote at ``end``, and return the index after it."""
-    cdef Slot* slot = new_slot(tape, TEXT)
+    cdef Slot* slot = append_slot(tape, TEXT)
     slot.content.start = start
     slot.size = <uint32_t>(end - start)
     return end + 1
@@ -404,9 +404,9 @@ cdef Py_ssize_t read_number(Tape tape, const uint8_t* text, Py_ssize_t start) ex
     if real:
         if digits > MOST_REAL_DIGITS or not althaia_nearest(value, exponent - <int>point, &number):
             number = PyOS_string_to_double(<const char*>text + first, &end, <object>NULL)
-        new_slot(tape, REAL).content.real = -number if negative else number
+        append_slot(tape, REAL).content.real = -number if negative else number
     elif digits <= MOST_WHOLE_DIGITS:
-        new_slot(tape, WHOLE).content.whole = -<int64_t>value if negative else <int64_t>value
+        append_slot(tape, WHOLE).content.whole = -<int64_t>value if negative else <int64_t>value
     else:
         put_object(tape, int((<const char*>text)[start:at]))
     return at

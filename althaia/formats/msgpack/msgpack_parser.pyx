@@ -116,22 +116,22 @@ cdef int scan_msgpack(Tape tape, const uint8_t* data, Py_ssize_t size) except -1
         is_key = False
         if depth:
             level = &levels[depth - 1]
-            is_key = tape.slots[level.slot].kind == RECORD and level.left % 2 == 0
+            is_key = tape.slots[level.slot].type == RECORD and level.left % 2 == 0
             level.left -= 1
         begins = at
         at = read_value(tape, data, at, size)
         slot = &tape.slots[tape.count - 1]
-        if is_key and slot.kind != TEXT and slot.kind != RAW and slot.kind != OBJECT:
+        if is_key and slot.type != TEXT and slot.type != RAW and slot.type != OBJECT:
             failed("the key of a mapping is neither text nor bytes", begins)
-        if slot.kind >= ARRAY and slot.size:
+        if slot.type >= ARRAY and slot.size:
             if depth == MOST_LEVELS:
                 failed(f"nested more than {MOST_LEVELS} deep", begins)
             level = &levels[depth]
             level.slot = tape.count - 1
-            level.left = <uint64_t>slot.size * (2 if slot.kind == RECORD else 1)
+            level.left = <uint64_t>slot.size * (2 if slot.type == RECORD else 1)
             depth += 1
             continue
-        if slot.kind >= ARRAY:
+        if slot.type >= ARRAY:
             slot.content.next = tape.count
         while depth and levels[depth - 1].left == 0:
             depth -= 1
@@ -142,9 +142,9 @@ cdef int scan_msgpack(Tape tape, const uint8_t* data, Py_ssize_t size) except -1
             return 0
 
 
-# The kind of value, and the bytes of its number or size, behind each head from 0xC0 to 0xDF. The
+# The type of value, and the bytes of its number or size, behind each head from 0xC0 to 0xDF. The
 # width 0xFF is that of heads which begin no value here.
-cdef bytes KINDS = bytes([
+cdef bytes VALUE_TYPES = bytes([
     NONE, NONE, FALSE, TRUE, RAW, RAW, RAW, NONE, NONE, NONE, REAL, REAL,
     UNSIGNED, UNSIGNED, UNSIGNED, UNSIGNED, WHOLE, WHOLE, WHOLE, WHOLE,
     NONE, NONE, NONE, NONE, NONE, TEXT, TEXT, TEXT, ARRAY, ARRAY, RECORD, RECORD,
@@ -159,7 +159,7 @@ cdef Py_ssize_t read_value(
     Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size
 ) except -1:
     """Append a value, or the head of a container, to the tape. Return the index after it."""
-    cdef uint8_t head, kind, width
+    cdef uint8_t head, type_, width
     cdef uint64_t value = 0
     cdef int i
     if at >= size:
@@ -167,12 +167,12 @@ cdef Py_ssize_t read_value(
     head = data[at]
     at += 1
     if head < 0x80 or head >= 0xE0:
-        new_slot(tape, WHOLE).content.whole = <int8_t>head
+        append_slot(tape, WHOLE).content.whole = <int8_t>head
         return at
     if head < 0xC0:
-        kind = RECORD if head < 0x90 else ARRAY if head < 0xA0 else TEXT
-        return put_sized(tape, data, at, size, kind, head & (0x1F if kind == TEXT else 0x0F))
-    kind, width = KINDS[head - 0xC0], WIDTHS[head - 0xC0]
+        type_ = RECORD if head < 0x90 else ARRAY if head < 0xA0 else TEXT
+        return put_sized(tape, data, at, size, type_, head & (0x1F if type_ == TEXT else 0x0F))
+    type_, width = VALUE_TYPES[head - 0xC0], WIDTHS[head - 0xC0]
     if head == 0xC1:
         failed("0xc1 begins nothing in MessagePack", at - 1)
     if width == 0xFF:
@@ -181,25 +181,25 @@ cdef Py_ssize_t read_value(
         failed(f"cut off: {width} bytes of a number or a size should follow", at)
     for i in range(width):
         value = value << 8 | data[at + i]
-    if kind == TEXT or kind == RAW or kind >= ARRAY:
-        return put_sized(tape, data, at + width, size, kind, value)
-    put_number(tape, kind, value, width)
+    if type_ == TEXT or type_ == RAW or type_ >= ARRAY:
+        return put_sized(tape, data, at + width, size, type_, value)
+    put_number(tape, type_, value, width)
     return at + width
 
 
-cdef int put_number(Tape tape, uint8_t kind, uint64_t value, int width) except -1:
+cdef int put_number(Tape tape, uint8_t type_, uint64_t value, int width) except -1:
     """Append a number, or a constant, of ``width`` bytes."""
     cdef uint32_t few = <uint32_t>value
     cdef float small
     cdef Slot* slot
-    if kind == UNSIGNED and <int64_t>value >= 0:
-        kind = WHOLE
-    elif kind == WHOLE:
+    if type_ == UNSIGNED and <int64_t>value >= 0:
+        type_ = WHOLE
+    elif type_ == WHOLE:
         # The bits above a signed number are copies of its sign.
         value = <uint64_t>(<int64_t>(value << (64 - 8 * width)) >> (64 - 8 * width))
-    slot = new_slot(tape, kind)
+    slot = append_slot(tape, type_)
     slot.content.unsigned = value
-    if kind == REAL:
+    if type_ == REAL:
         memcpy(&slot.content.real, &value, 8)
         if width == 4:
             memcpy(&small, &few, 4)
@@ -208,7 +208,7 @@ cdef int put_number(Tape tape, uint8_t kind, uint64_t value, int width) except -
 
 
 cdef Py_ssize_t put_sized(
-    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, uint8_t kind, uint64_t claimed
+    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, uint8_t type_, uint64_t claimed
 ) except -1:
     """Append text or bytes, or the head of a container, of a size that precedes it.
 
@@ -216,14 +216,14 @@ cdef Py_ssize_t put_sized(
     beyond ASCII becomes a str at once, because decoding it validates it.
     """
     cdef Slot* slot
-    if kind >= ARRAY:
-        if claimed * (2 if kind == RECORD else 1) > <uint64_t>(size - at):
+    if type_ >= ARRAY:
+        if claimed * (2 if type_ == RECORD else 1) > <uint64_t>(size - at):
             failed(f"cut off: a container of {claimed} begins, and {size - at} bytes follow", at)
-        new_slot(tape, kind).size = <uint32_t>claimed
+        append_slot(tape, type_).size = <uint32_t>claimed
         return at
     if claimed > <uint64_t>(size - at):
         failed(f"cut off: {claimed} bytes of text should follow, and {size - at} do", at)
-    if kind == TEXT and not althaia_bytes_are_ascii(data + at, <Py_ssize_t>claimed):
+    if type_ == TEXT and not althaia_bytes_are_ascii(data + at, <Py_ssize_t>claimed):
         try:
             put_object(
                 tape, PyUnicode_DecodeUTF8(<const char*>data + at, <Py_ssize_t>claimed, "strict")
@@ -231,7 +231,7 @@ cdef Py_ssize_t put_sized(
         except UnicodeDecodeError as error:
             raise MessagePackDecodeError("text that is not UTF-8", at + error.start) from None
     else:
-        slot = new_slot(tape, kind)
+        slot = append_slot(tape, type_)
         slot.content.start = at
         slot.size = <uint32_t>claimed
     return at + <Py_ssize_t>claimed
