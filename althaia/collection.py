@@ -15,7 +15,7 @@ from althaia import seam
 FEWEST = 6
 """From this many objects on it is faster (measured: 4 to 5 on CPython 3.11)."""
 
-PLAIN = ("attribute", "data_key")
+IN_FIELD = ("attribute", "data_key")
 """Attributes that must be in a field's instance dictionary: they are read once for a collection."""
 
 READ = (
@@ -26,7 +26,7 @@ READ = (
 )
 """Names in upstream's modules whose values are read once for a collection."""
 
-REPLACED = frozenset(
+REPLACED_IN_DUMP = frozenset(
     {
         "schema.Schema._serialize",
         "schema.Schema.get_attribute",
@@ -39,7 +39,7 @@ REPLACED = frozenset(
 
 def is_known() -> bool:
     """Return whether these functions do, in the served release, what :func:`dump` does."""
-    return REPLACED.isdisjoint(seam.unknown_functions()) and REPLACED.isdisjoint(seam.variants())
+    return REPLACED_IN_DUMP.isdisjoint([*seam.unknown_functions(), *seam.variants()])
 
 
 def dump(schema: Any, objects: Any) -> Any:
@@ -57,7 +57,7 @@ def dump(schema: Any, objects: Any) -> Any:
         or any(modules[m].get(name) is not defined[m].get(name) for m, name in READ)
         or not all(
             _is_upstreams(field, "fields", "Field", "serialize", "get_value")
-            and all(name in vars(field) and not hasattr(type(field), name) for name in PLAIN)
+            and all(name in vars(field) and not hasattr(type(field), name) for name in IN_FIELD)
             for _, field in schema.dump_fields.items()
         )
     ):

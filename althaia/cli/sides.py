@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from althaia.cli import CommandError
-from althaia.cli.terminal import Watch
+from althaia.cli.terminal import OnProgress
 from althaia.trust.differences import Difference, first_difference_of_written
 
 _ENDED = '{"failed": "its process ended"}'
@@ -85,7 +85,7 @@ class Pair:
         self.calls = [name for name in self.planned.given["calls"] if name in theirs]
 
     def judge(
-        self, watch: Watch = lambda done, name: None
+        self, watch: OnProgress = lambda done, name: None
     ) -> tuple[Differences, Differences, dict[str, str]]:
         """Let both libraries make the calls and compare their answers one by one.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-Watch = Callable[[float, str], object]
+OnProgress = Callable[[float, str], object]
 
 
 @contextmanager
-def bar(total: float) -> Iterator[Watch]:
+def bar(total: float) -> Iterator[OnProgress]:
     """Show a progress bar on standard error if that is a terminal and rich is installed.
 
     Yields a function to call with how much is done and a text.

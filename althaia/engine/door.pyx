@@ -6,7 +6,7 @@ from althaia.switch.config import settings
 from althaia.engine.planner import be_strict, by_function, by_name
 from althaia.engine.instances import binding, connect_lazy, construct, copied_fields, created
 from althaia.engine.kinds import KINDS, PACKAGES
-from althaia.engine.plan import by_class, connect as connect_plans, load as load_upstream
+from althaia.engine.plan import by_class, connect_upstream, load_upstream
 
 from althaia.engine.run cimport (
     FAILED,
@@ -77,7 +77,7 @@ def connect():
     cdef Upstream loaded = load_upstream()
     loaded.makers_by_function = by_function(loaded, KINDS)
     loaded.makers_by_name = by_name(PACKAGES)
-    connect_plans(loaded)
+    connect_upstream(loaded)
     # Set before the existing classes are read: another thread may be making one.
     seam.created = created
     connect_lazy()

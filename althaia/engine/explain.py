@@ -319,10 +319,10 @@ def explain(schema: Any) -> Explanation:
     if reason:
         return Explanation(_name(type(instance)), bool(instance.many), no_plans=reason)
     from althaia.engine.objects import libraries
-    from althaia.engine.plan import load
+    from althaia.engine.plan import load_upstream
     from althaia.engine.planner import build
 
-    explained = _Explainer(load(), build).schema(instance, "dump", "load")
+    explained = _Explainer(load_upstream(), build).schema(instance, "dump", "load")
     return replace(explained, readers=libraries.status())
 
 

@@ -20,7 +20,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.string cimport memcpy
 
 from althaia import seam
-from althaia.collection import REPLACED as REPLACED_IN_DUMP
+from althaia.collection import REPLACED_IN_DUMP
 from althaia.engine.plan import NotPlannable, static
 
 from althaia.cpython.primitives cimport (
@@ -29,7 +29,9 @@ from althaia.cpython.primitives cimport (
     althaia_look_up, althaia_tick, althaia_type_lookup,
 )
 from althaia.engine.instances cimport at_once, field_of_call, prototype_of
-from althaia.engine.objects.object_reader cimport NOT_THERE, Reading, Readings, is_plain, read_once
+from althaia.engine.objects.object_reader cimport (
+    NOT_THERE, Reading, Readings, has_no_reader, read_once,
+)
 from althaia.engine.plan cimport (
     ABSENT, DUMP, EXTRAORDINARY, FILLED_AFTER, LOAD, Guard, InstanceDict, Plan, Template,
     althaia_put, existing_dict, is_filled, is_lazy, new_result, option, set_attributes, upstream,

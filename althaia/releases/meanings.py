@@ -13,7 +13,7 @@ from typing import Final
 GONE: Final = "gone"
 """Used in place of the digest of a function that a release does not have."""
 
-Readings = dict[str, dict[str, str]]
+Reviews = dict[str, dict[str, str]]
 """By function and digest: the note of the person who reviewed the code."""
 
 
@@ -30,8 +30,8 @@ class Table:
 
     version: str
     functions: dict[str, str]
-    equal: Readings
-    variants: Readings
+    equal: Reviews
+    variants: Reviews
 
     @classmethod
     def parse(cls, text: str) -> Table:

@@ -98,7 +98,7 @@ def test_an_unknown_release_is_not_read(monkeypatch):
     for maker in ("orm_readers", "row_readers"):
         with pytest.raises(libraries.NoReader, match="is not known"):
             getattr(adapter, maker)()
-        assert libraries.load("sqlalchemy", maker) == ()
+        assert libraries.load_readers("sqlalchemy", maker) == ()
     explanation = althaia.explain(ma.Schema())
     assert explanation.readers == libraries.status()
     mapped, rows, *_ = explanation.readers.values()
@@ -118,7 +118,7 @@ def test_every_library_is_registered_and_none_is_loaded_for_a_name_alone(monkeyp
     dumped = ma.Schema.from_dict({"id": ma.fields.Int()})().dump({"id": 1})
     assert dumped == {"id": 1}
     monkeypatch.delitem(sys.modules, "sqlalchemy")
-    assert libraries.load("sqlalchemy", "orm_readers") == ()
+    assert libraries.load_readers("sqlalchemy", "orm_readers") == ()
 
 
 def test_a_digest_is_of_the_code_and_not_of_its_layout():

@@ -156,7 +156,7 @@ cdef class Analysis:
         cdef bint with_members = self._members is not None and not self._hidden
         return Guard(
             () if self._hidden
-            else tuple([named(name, self._schema_names[name]) for name in self._schema_names]),
+            else tuple([entry_of(name, self._schema_names[name]) for name in self._schema_names]),
             self.members if with_members else EMPTY,
             self._members if with_members else NO_MEMBERS,
             tuple(self._types.values()),
@@ -246,7 +246,7 @@ cdef class Analysis:
 
     # -- Upstream
 
-    def known(self, *names):
+    def require_reviewed(self, *names):
         """Check that these functions of upstream do in this release what plans assume.
 
         :param names: as in the semantic lock: ``fields.Integer._validated``.
@@ -377,7 +377,7 @@ def is_plain_mapping(cls):
 cdef dict absent_names = {}
 
 
-cdef tuple named(str name, object value):
+cdef tuple entry_of(str name, object value):
     """Return a name and its value as a pair. For absent names all guards share one pair."""
     cdef tuple pair
     if value is not ABSENT:

@@ -91,7 +91,7 @@ def examine(Upstream upstream, cls, schema):
         return None, "_declared_fields is no plain dictionary"
     analysis = Analysis(upstream, schema, declared)
     try:
-        analysis.known("schema.Schema.__init__", "schema.Schema._init_fields")
+        analysis.require_reviewed("schema.Schema.__init__", "schema.Schema._init_fields")
         # A prototype is built at another time than its instances, and not once for each of them.
         analysis.field_function("schema", "is_collection", "copy")
         analysis.field_function("utils", "is_iterable_but_not_string", "is_generator", "Mapping")
@@ -120,7 +120,7 @@ def examine_nested(Upstream upstream, schema):
         return None, "the fields are in no plain dictionary"
     analysis = Analysis(upstream, schema, declared)
     try:
-        analysis.known("schema.Schema._init_fields")
+        analysis.require_reviewed("schema.Schema._init_fields")
         _check_construction(analysis, cls)
         for name in ("_init_fields", "on_bind_field"):
             if not upstream.defines(cls, name, upstream.Schema):
@@ -339,7 +339,7 @@ cdef int _check_bases(Analysis analysis, object cls) except -1:
         if base in seam.pristine:
             if not analysis.upstream.has_passed(base, AS_DEFINED):
                 _check_upstreams_class(base)
-                analysis.known(
+                analysis.require_reviewed(
                     *(qualified(base, name) for name in BINDING if name in seam.pristine[base])
                 )
                 analysis.upstream.note_passed(base, AS_DEFINED)

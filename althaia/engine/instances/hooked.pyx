@@ -146,7 +146,9 @@ cdef Prototype prototype_after_hook(object schema, InstanceDict state, Prototype
     cdef InstanceDict attributes = InstanceDict.__new__(InstanceDict)
     cdef object copied = made_with(type(schema), attributes), number
     for number in range(len(before.fields)):
-        if not is_plain(own.by_number[number], before.fields[number], before.changes[number]):
+        if not has_plain_values(
+            own.by_number[number], before.fields[number], before.changes[number]
+        ):
             return None
         copies.by_number[number] = clone(own.by_number[number])
     for number in range(len(before.fields)):
@@ -171,7 +173,7 @@ cdef Prototype prototype_after_hook(object schema, InstanceDict state, Prototype
     return made
 
 
-cdef bint is_plain(object field, object before, list changes) except -1:
+cdef bint has_plain_values(object field, object before, list changes) except -1:
     """Whether a field's values are plain, the class's, or changed for each instance anyway."""
     cdef dict origin
     if field is None or type(field) is not type(before) or type(vars_of(field)) is not dict:

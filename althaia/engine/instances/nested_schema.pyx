@@ -96,7 +96,7 @@ cdef object resolved(object field, object parent, InstanceDict state):
             return None
         if type(nested) is str:
             # Assigning to ``nested`` would add a reference, and no schema would be fresh.
-            return from_returned(field, named(field, nested))
+            return from_returned(field, class_of_name(field, nested))
     if not callable(nested):
         if ALTHAIA_HAS_GIL and not is_schema(nested):
             return None
@@ -143,7 +143,7 @@ cdef object upstreams_schema(object field, object nested):
     return schema
 
 
-cdef object named(object field, str name):
+cdef object class_of_name(object field, str name):
     """Return the schema class of this name."""
     if name == "self":
         return field.root.__class__

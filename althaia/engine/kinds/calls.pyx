@@ -105,7 +105,7 @@ def takes_context(analysis, field, function):
     """
     if not analysis.upstream.functions_take_context:
         return False
-    analysis.known("fields.Function._call_or_raise")
+    analysis.require_reviewed("fields.Function._call_or_raise")
     analysis.field_method(field, "_call_or_raise", analysis.upstream.fields["Function"])
     analysis.fields_helper("get_func_args")
     if type(function) not in PLAIN_FUNCTIONS:

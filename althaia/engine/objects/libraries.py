@@ -22,7 +22,7 @@ class NoReader(Exception):
     """A library's objects are read as upstream reads them; the text is the reason."""
 
 
-def load(library: str, maker: str) -> tuple[Any, ...]:
+def load_readers(library: str, maker: str) -> tuple[Any, ...]:
     """Return the readers of an imported library; none if its code is not known."""
     if library not in sys.modules:
         # A class of another library has an attribute of this name.

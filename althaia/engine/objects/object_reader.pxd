@@ -43,5 +43,5 @@ cdef class Readings:
 
 cdef object NOT_THERE
 
-cdef bint is_plain(object obj)
+cdef bint has_no_reader(object obj)
 cdef object read_once(object obj, str name, object missing)

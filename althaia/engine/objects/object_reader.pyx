@@ -29,7 +29,7 @@ from althaia.cpython.primitives cimport (
     althaia_type_tag,
 )
 
-from althaia.engine.objects.libraries import READERS, load
+from althaia.engine.objects.libraries import READERS, load_readers
 from althaia.engine.plan cimport ABSENT
 
 
@@ -46,7 +46,7 @@ cdef Py_ssize_t NOT_READ = -1
 cdef int MOST_EXAMINATIONS = 64
 
 
-cdef object taken(void* made):
+cdef object from_new_reference(void* made):
     """Convert a new reference to a Cython object; NULL to None."""
     cdef object value
     if made is NULL:
@@ -175,7 +175,7 @@ cdef class Reading:
         ):
             return NOT_THERE
         found = self.reader.get(self, obj, index, cache)
-        return NOT_THERE if found is NULL else taken(found)
+        return NOT_THERE if found is NULL else from_new_reference(found)
 
 
 # What a reading returns if the object itself must be read.
@@ -226,9 +226,9 @@ cdef class DescriptorReader(Reader):
             key = althaia_described(self.key_of, descriptor)
             impl = althaia_described(self.impl_of, descriptor)
         else:
-            key = taken(althaia_instance_entry(descriptor, "key"))
-            impl = taken(althaia_instance_entry(descriptor, "impl"))
-            if taken(althaia_instance_entry(descriptor, self.permission)) is not True:
+            key = from_new_reference(althaia_instance_entry(descriptor, "key"))
+            impl = from_new_reference(althaia_instance_entry(descriptor, "impl"))
+            if from_new_reference(althaia_instance_entry(descriptor, self.permission)) is not True:
                 return NOT_READ
         if type(impl) not in self.implementations or type(key) is not str or key != name:
             return NOT_READ
@@ -342,7 +342,7 @@ cdef class Entry:
     """A library and its readers.
 
     :param marker: the name of a class attribute that the library's types have.
-    :param loader: the arguments of :func:`libraries.load`.
+    :param loader: the arguments of :func:`libraries.load_readers`.
     """
     cdef str marker
     cdef tuple loader
@@ -368,7 +368,7 @@ cdef class Entry:
         if self.examined >= MOST_EXAMINATIONS:
             return ()
         self.examined += 1
-        readers = tuple(load(*self.loader))
+        readers = tuple(load_readers(*self.loader))
         with cython.critical_section(self):
             _before, self.readers = self.readers, readers
         return readers
@@ -397,7 +397,7 @@ cdef Reader reader_of(object cls):
     return None
 
 
-cdef bint is_plain(object obj):
+cdef bint has_no_reader(object obj):
     """Return whether objects of this type are known to have no reader."""
     return althaia_is_plain(obj)
 

@@ -287,7 +287,7 @@ def qualified(cls, name=None):
     return f"{path}.__{name.removeprefix(private)}" if private in name else f"{path}.{name}"
 
 
-def load():
+def load_upstream():
     """Return an :class:`Upstream` for the loaded marshmallow.
 
     :raises KeyError: marshmallow's modules have not been imported through the seam.
@@ -295,7 +295,7 @@ def load():
     return Upstream(seam.unknown_functions(), seam.variants())
 
 
-def connect(Upstream loaded):
+def connect_upstream(Upstream loaded):
     """Let all plans use this marshmallow."""
     global upstream
     upstream = loaded

@@ -253,7 +253,7 @@ cdef object _maker(Analysis analysis, object field, str method, int direction):
     known = upstream.makers_by_function[direction].get(identity(function))
     if known is not None:
         qualified_name, maker = known
-        analysis.known(qualified_name)
+        analysis.require_reviewed(qualified_name)
         if version > 1 and ALTHAIA_HAS_GIL:
             # CPython uses no type version twice.
             if len(upstream.makers_by_type) >= MOST_CLASSES:
@@ -314,7 +314,7 @@ class _Dumping:
     methods = (*whole, "dump", "dumps")
 
     def check(self, Analysis analysis):
-        analysis.known("schema.Schema._serialize", "schema.Schema.dump")
+        analysis.require_reviewed("schema.Schema._serialize", "schema.Schema.dump")
         analysis.watch_group(DUMPING_FUNCTIONS)
 
     def step(self, Analysis analysis, str name, field):
@@ -438,7 +438,7 @@ class _Loading:
     def check(self, Analysis analysis):
         if _plain_options(analysis, "index_errors") is None:
             raise NotPlannable("asking opts for index_errors may run code of the user's")
-        analysis.known("schema.Schema._deserialize", "schema.Schema._do_load")
+        analysis.require_reviewed("schema.Schema._deserialize", "schema.Schema._do_load")
         if not analysis.schema_method_is_upstreams("_call_and_store"):
             raise NotPlannable(analysis.why_schema_method("_call_and_store"))
         _check_helpers(analysis)

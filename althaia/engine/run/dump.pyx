@@ -259,7 +259,7 @@ cdef object value_of_step(DumpStep step, object obj, DumpFrame frame):
 cdef Reading reading_of(object obj, DumpFrame frame):
     """Return how this call reads objects of this type if there is a reader for them, else None."""
     cdef PyObject* names = <PyObject*>frame.plan.names
-    if is_plain(obj):
+    if has_no_reader(obj):
         return None
     if frame.readings is None:
         frame.readings = Readings.__new__(Readings)

@@ -8,7 +8,7 @@ cdef dict NO_WORDS = {}
 cdef dict INPUT_WORD = {"input": None}
 
 # Formatting a value of these types runs no user code.
-cdef frozenset PLAIN = frozenset({str, int, float, bool, type(None)})
+cdef frozenset PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
 cdef object new_exception = BaseException.__new__
 
 
@@ -31,7 +31,7 @@ cdef object message_of(object text, dict words, object value):
     if "input" in named:
         named["input"] = value
     for each in named.values():
-        if type(each) not in PLAIN:
+        if type(each) not in PLAIN_TYPES:
             return None
     try:
         return (<str>text).format(**named)

@@ -279,7 +279,7 @@ def regexp_check(analysis, validator):
 def email_check(analysis, validator):
     owner = analysis.upstream.validate["Email"]
     # The class attributes are the regular expressions that accept addresses of the common form.
-    analysis.known("validate.Email")
+    analysis.require_reviewed("validate.Email")
     for name in ("USER_REGEX", "DOMAIN_REGEX"):
         pattern = analysis.upstream.raw(owner, name)
         found = analysis.state_of(validator).get(name, static(type(validator), name))
@@ -294,7 +294,7 @@ MEMOIZER = ("__init__", "__call__", "_regex_generator")
 
 def url_check(analysis, validator):
     owner = analysis.upstream.validate["URL"]
-    analysis.known(*[f"validate.URL.RegexMemoizer.{name}" for name in MEMOIZER])
+    analysis.require_reviewed(*[f"validate.URL.RegexMemoizer.{name}" for name in MEMOIZER])
     if static(type(validator), "_regex") is not analysis.upstream.raw(owner, "_regex"):
         raise NotPlannable("_regex is not upstream's")
     if analysis.field_value(validator, "absolute") is not True:

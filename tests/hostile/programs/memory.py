@@ -128,7 +128,7 @@ if LIBRARY == "plans":
     from althaia import json as own_json
     from althaia.engine import planner
     from althaia.engine.analysis import examine
-    from althaia.engine.plan import load as load_upstream
+    from althaia.engine.plan import load_upstream
     from althaia.engine.run import DumpStep
 
     child = Child()
