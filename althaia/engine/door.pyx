@@ -220,10 +220,8 @@ cdef Py_ssize_t count(object obj, object many, object result):
 
 def dump(schema, obj, many):
     """``Schema.dump``: the dumped object(s), hooks included, or DECLINED."""
-    cdef DumpPlan plan
-    cdef DumpFrame frame
-    plan = <DumpPlan>whole_plan(schema, DUMP, obj, many)
-    frame = opened_dump(plan, schema, obj, many)
+    cdef DumpPlan plan = <DumpPlan>whole_plan(schema, DUMP, obj, many)
+    cdef DumpFrame frame = opened_dump(plan, schema, obj, many)
     return DECLINED if frame is None else run_dump(frame, obj, None, WHOLE)
 
 
@@ -288,13 +286,21 @@ cdef LoadFrame opened_load(
     return open_load_frame(plan, schema, many, partial, unknown)
 
 
-cdef object run_load(LoadFrame frame, object data, Py_ssize_t objects, bint postprocess):
+cdef object run_load(LoadFrame frame, object data, bint postprocess):
     """Run an opened call of all of ``Schema._do_load``, count it, and return its result or FAILED.
 
     ``data`` is None where the frame has a tape.
     """
     cdef LoadPlan plan = <LoadPlan>frame.plan
     cdef Counters counters = <Counters>plan.statistics
+    cdef Py_ssize_t objects = 1
+    if frame.tape is not None:
+        objects = length_of(frame.tape, frame.many)
+        frame.large = objects >= LARGE
+    else:
+        frame.large = is_large(data, frame.many)
+        if type(data) is list and is_plainly_true(frame.many):
+            objects = len(<list>data)
     althaia_count(&counters.calls, 1)
     althaia_count(&counters.objects, objects)
     althaia_enter()
@@ -306,24 +312,16 @@ cdef object run_load(LoadFrame frame, object data, Py_ssize_t objects, bint post
 
 def load(schema, data, many, partial, unknown, bint postprocess):
     """``Schema._do_load``: the loaded object(s), hooks and validation included, or DECLINED."""
-    cdef LoadPlan plan
-    cdef LoadFrame frame
+    cdef LoadPlan plan = <LoadPlan>whole_plan(schema, LOAD, data, many)
+    cdef LoadFrame frame = opened_load(plan, schema, many, partial, unknown)
     cdef object result
-    plan = <LoadPlan>whole_plan(schema, LOAD, data, many)
-    frame = opened_load(plan, schema, many, partial, unknown)
     if frame is None:
         return DECLINED
-    result = run_load(frame, data, given(frame, data), postprocess)
+    result = run_load(frame, data, postprocess)
     if result is FAILED:
         # Here, because each function that an exception leaves takes as long as a valid field.
         raise handled_error(data, frame)
     return result
-
-
-cdef Py_ssize_t given(LoadFrame frame, object data):
-    """Return how many objects a load is given."""
-    frame.large = is_large(data, frame.many)
-    return len(<list>data) if type(data) is list and is_plainly_true(frame.many) else 1
 
 
 def validate(schema, data, many, partial):
@@ -340,7 +338,7 @@ def validate(schema, data, many, partial):
     if frame is None:
         return DECLINED
     try:
-        if run_load(frame, data, given(frame, data), False) is not FAILED:
+        if run_load(frame, data, False) is not FAILED:
             return {}
         if is_unseen(plan):
             return frame.messages
@@ -357,7 +355,6 @@ def loads(schema, text, many, partial, unknown, dict options):
     cdef LoadFrame frame
     cdef Tape tape
     cdef Counters counters
-    cdef Py_ssize_t objects
     cdef object result
     tape = None if options or text is None else parse(schema.opts.render_module, text)
     if tape is None:
@@ -365,12 +362,10 @@ def loads(schema, text, many, partial, unknown, dict options):
     frame = opened_load(text_plan(schema, tape, many), schema, many, partial, unknown)
     if frame is None:
         return schema.load(tape.make(0), many=many, partial=partial, unknown=unknown)
-    objects = length_of(tape) if is_plainly_true(frame.many) else 1
-    frame.large = objects >= LARGE
     frame.tape = tape
     counters = <Counters>frame.plan.statistics
     althaia_count(&counters.straight, 1)
-    result = run_load(frame, None, objects, True)
+    result = run_load(frame, None, True)
     if result is FAILED:
         raise handled_error(None, frame)
     return result
@@ -382,14 +377,14 @@ cdef LoadPlan text_plan(object schema, Tape tape, object many):
     if plan is None:
         if many is None:
             many = plain_many(schema)
-        if at_once or (length_of(tape) >= LARGE and is_plainly_true(many)):
+        if at_once or length_of(tape, many) >= LARGE:
             plan = find_anew(schema, LOAD, True)
     return <LoadPlan>plan if plan is not None and plan.whole and plan.nestable else None
 
 
-cdef Py_ssize_t length_of(Tape tape):
-    """Return the number of objects in parsed text that is a list."""
-    return tape.slots[0].size if tape.slots[0].type == ARRAY else 1
+cdef Py_ssize_t length_of(Tape tape, object many):
+    """Return the number of objects in parsed text."""
+    return tape.slots[0].size if tape.slots[0].type == ARRAY and is_plainly_true(many) else 1
 
 
 def deserialize(schema, data, error_store, many, partial, unknown, index):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -34,11 +35,25 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], Any]] = {
 }
 # What is wrong with the input as a whole.
 INPUTS: dict[str, Any] = {"missing": {}, "unknown": {"v": 1, "w": 1}, "no-mapping": [1]}
+# Text of which json makes nothing.
+TEXTS: dict[str, Any] = {"text": "nope", "bytes": b"nope", "cut-text": '{"v": 1', "no-text": ""}
 
 
 def _validate(ma: Marshmallow, field: Any, given: Any) -> Work:
     validate = ma.Schema.from_dict({"v": field})().validate
     return lambda: validate(given)
+
+
+def _refused(ma: Marshmallow, text: Any) -> Work:
+    loads = ma.Schema.from_dict({"v": ma.fields.Integer()})().loads
+
+    def work() -> object:
+        try:
+            return loads(text)
+        except json.JSONDecodeError as error:
+            return error.args
+
+    return work
 
 
 def cases() -> Iterator[Case]:
@@ -63,6 +78,15 @@ def cases() -> Iterator[Case]:
 
     def build_load(ma: Marshmallow, count: int) -> Work:
         return load_work(ma, ma.Schema.from_dict({"v": ma.fields.Integer()})(), {"v": "x"})
+
+    for kind, text in TEXTS.items():
+
+        def build_text(ma: Marshmallow, count: int, text: Any = text) -> Work:
+            return _refused(ma, text)
+
+        yield Case(
+            f"error-loads-{kind}", f"loads of what is no JSON: {kind}", "errors", 1, build_text
+        )
 
     yield Case(
         "error-load-invalid", "load that raises for one bad integer", "errors", 1, build_load

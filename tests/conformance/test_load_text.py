@@ -70,8 +70,12 @@ TEXTS = {
     "number": "5",
     "text": '"x"',
     "deep": '{"raw": ' + "[" * 100 + "]" * 100 + ', "id": 1}',
+    "deeper": '{"id": 1, "raw": ' + "[" * 1100 + "]" * 1100 + "}",
+    "many digits": '[{"id": %s}, {"x": 1}, {"id": "x"}]' % ("7" * 650),
     "nothing": "",
+    "no json": "nope",
     "cut": '{"id": 1',
+    "text of a mark": "\ufeff{}",
     "wrong at the end": '{"id": "x", "raw": {}}}',
     "trailing comma": '{"id": "x",}',
     "bytes": '{"id": 1, "note": "é", "raw": ["日"]}'.encode(),
@@ -79,6 +83,8 @@ TEXTS = {
     "mark": b'\xef\xbb\xbf{"id": 1}',
     "bytearray": bytearray(b'{"id": 1, "raw": {}}'),
     "no utf-8": b'{"id": "\xff"}',
+    "no json in bytes": b"nope",
+    "no bytes": b"",
     "no text": 5,
 }
 

@@ -323,7 +323,7 @@ def test_what_a_copy_notes_in_the_class_is_no_patch(monkeypatch: pytest.MonkeyPa
 
     copy.copy(json.JSONEncoder())
     assert not json.JSONEncoder.__annotations__
-    monkeypatch.setattr("althaia.formats.codec.standard_dumps", never)
+    monkeypatch.setattr(json, "dumps", never)
     assert dumps([1]) == "[1]"
 
 

@@ -1,7 +1,7 @@
 """Parses JSON text into a tape, and ``loads`` without a schema.
 
-If the text may be invalid, the standard library parses it again from the start and raises the
-exception. Hence every message, position and limit is that of the running interpreter.
+If the text may be invalid, the standard library's scanner reads it again from the start and raises
+the exception. Hence every message, position and limit is that of the running interpreter.
 """
 
 cdef extern from "Python.h":
@@ -75,32 +75,26 @@ def json_loads(s, **options):
     {'symbol': 'ACME', 'prices': [1, 2.5]}
     """
     cdef Tape tape = None if options else parse_json(s)
-    return standard_loads()(s, **options) if tape is None else tape.make(0)
-
-
-cdef object standard_loads():
-    """Return ``json.loads``, which a program may have replaced."""
-    present = json.loads
-    return LOADS if present is json_loads else present
+    return standard(json.loads, LOADS)(s, **options) if tape is None else tape.make(0)
 
 
 cdef Tape parse_json(object text):
     """Return the tape of a JSON document, or None if ``json.loads`` must be called.
 
-    Runs no user code. Accepts only exact ``str``, ``bytes`` and ``bytearray``.
+    Runs no user code. Accepts only exact ``str``, ``bytes`` and ``bytearray``. Where json's scanner
+    has read the text, its value is in the one slot.
 
-    :raises UnicodeDecodeError: as ``json.loads`` does.
+    :raises JSONDecodeError, UnicodeDecodeError: as ``json.loads`` does.
     :raises RecursionError: ``json.loads`` would overflow the stack of this thread.
     """
     cdef Tape tape
-    cdef Py_ssize_t size
+    cdef Py_ssize_t size, end
     cdef str owner
-    if type(text) is str:
-        owner = text
-    elif (type(text) is bytes or type(text) is bytearray) and json_is_as_shipped():
-        owner = decoded(text)
-    else:
+    if type(text) is not str and type(text) is not bytes and type(text) is not bytearray:
         return None
+    if not json_is_as_shipped():
+        return None
+    owner = text if type(text) is str else decoded(text)
     size = len(owner)
     if size > MOST_TEXT:
         return None
@@ -111,17 +105,27 @@ cdef Tape parse_json(object text):
         tape.marks = PyBytes_FromStringAndSize(NULL, size)
         althaia_mark(PyUnicode_KIND(owner), tape.text, size, PyBytes_AS_STRING(tape.marks))
         tape.text = <const uint8_t*>PyBytes_AS_STRING(tape.marks)
-    if not scan(tape, tape.text, size):
+    if scan(tape, tape.text, size):
+        return tape
+    if owner.startswith("\ufeff"):
         return None
-    # At the end, so that a str that is no JSON is declined as early as it can be.
-    return tape if type(text) is not str or json_is_as_shipped() else None
+    try:
+        value, end = scan_once(owner, skip(tape.text, 0))
+    except StopIteration as found:
+        raise standard_json.JSONDecodeError("Expecting value", owner, found.value) from None
+    end = skip(tape.text, end)
+    if end != size:
+        raise standard_json.JSONDecodeError("Extra data", owner, end)
+    tape = Tape.__new__(Tape)
+    put_object(tape, value)
+    return tape
 
 
 cdef str decoded(object text):
     """Return the text of a JSON document in UTF-8, UTF-16 or UTF-32."""
     cdef bytes start = bytes(text[:2])
     # UTF-16 and UTF-32 have a zero among the first two bytes, or begin with a byte order mark.
-    if len(start) == 2 and 0 < start[0] < 0x80 and start[1] != 0:
+    if len(start) < 2 or (0 < start[0] < 0x80 and start[1] != 0):
         return text.decode("utf-8", "surrogatepass")
     return text.decode(json.detect_encoding(text), "surrogatepass")
 

@@ -53,7 +53,7 @@ def json_dumps(obj, *args, **options):
     """
     cdef Sink sink = None if args else sink_of(options)
     if sink is None:
-        return standard_dumps(obj, *args, **options)
+        return standard(json.dumps, DUMPS)(obj, *args, **options)
     encode(sink, obj)
     return sink.finished()
 
@@ -310,8 +310,9 @@ cdef int encode_key(Sink sink, object key) except -1:
     if isinstance(key, str):
         return put_string(sink, key)
     if not isinstance(key, (int, float)) and key is not None:
-        # The interpreter's encoder raises its error.
-        return encode_by_standard(sink, {key: None})
+        cls = type(key)
+        name = (<PyTypeObject*>cls).tp_name.decode()
+        raise TypeError(f"keys must be str, int, float, bool or None, not {name:.100}")
     althaia_put_byte(&sink.buffer, b'"')
     encode(sink, key)
     return althaia_put_byte(&sink.buffer, b'"')

@@ -22,7 +22,7 @@ cdef tuple NAMESPACES = (), NAMES = (), VALUES = ()
 cdef Kept encoder = None, decoder = None
 # json's own functions in C: two quote text, in ASCII and not; one reads a string up to its end.
 cdef object quote_ascii = None, quote = None
-cdef object find_constant = None
+cdef object find_constant = None, scan_once = None
 
 
 @cython.final
@@ -72,7 +72,7 @@ cdef bint json_is_as_shipped() except -1:
 cdef int record() except -1:
     """Record the parts of ``json``, and find out whether they are the interpreter's own."""
     global shipped, NAMESPACES, NAMES, VALUES, encoder, decoder
-    global quote_ascii, quote, find_constant
+    global quote_ascii, quote, find_constant, scan_once
     import _json
     import json.decoder
     import json.encoder
@@ -89,7 +89,8 @@ cdef int record() except -1:
     ]
     NAMESPACES, NAMES, VALUES = zip(*entries)
     encoder, decoder = Kept(json._default_encoder), Kept(json._default_decoder)
-    find_constant = json._default_decoder.scan_once.parse_constant
+    scan_once = json._default_decoder.scan_once
+    find_constant = scan_once.parse_constant
     homes = [id(package), id(module), id(vars(json.decoder))]
     functions = [
         DUMPS, LOADS, json.detect_encoding,
@@ -115,11 +116,9 @@ except Exception:
     pass
 
 
-def standard_dumps(*args, **options):
-    """Call ``json.dumps``, which a program may have replaced."""
-    present = json.dumps
-    is_ours = getattr(present, "__module__", None) == "althaia.json"
-    return (DUMPS if is_ours else present)(*args, **options)
+cdef object standard(object present, object original):
+    """Return the function that ``json`` has now; the interpreter's own where that is ours."""
+    return original if getattr(present, "__module__", None) == "althaia.json" else present
 
 
 def unserializable(value):
