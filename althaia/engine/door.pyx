@@ -128,7 +128,7 @@ cdef inline Plan whole_plan(object schema, int direction, object obj, object man
 cdef inline Plan inner_plan(object schema, int direction, object obj, object many):
     """Return the plan that replaces ``Schema._serialize`` or ``Schema._deserialize``; a declined
     one if there can be none, or None if there is none yet."""
-    cdef Plan plan = valid_plan(schema, direction)
+    cdef Plan plan = valid_plan(schema, direction, True)
     if plan is None and (is_plainly_true(many) or not is_first_call(schema, True)):
         plan = find_anew(schema, direction, is_large(obj, many))
     return plan

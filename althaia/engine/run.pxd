@@ -44,7 +44,7 @@ cdef class Check:
     cdef object refusal(self, object text, object value)
 
 
-cdef Plan valid_plan(object schema, int direction)
+cdef Plan valid_plan(object schema, int direction, bint again=*)
 
 # What a step returns if the value is not valid.
 cdef object FAILED

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
@@ -141,6 +142,18 @@ def build_declined_load(ma: Marshmallow, count: int) -> Work:
     return load_work(ma, computed_key(ma)(many=True), records(count))
 
 
+def build_own_dictionaries(ma: Marshmallow, count: int) -> Work:
+    class Own(OrderedDict[str, Any]):
+        pass
+
+    class Ordered(ma.Schema):
+        dict_class = Own
+        number = ma.fields.Int()
+
+    schema = Ordered()
+    return lambda: [dict(call({"number": 1})) for call in (schema.dump, schema.load)] * count
+
+
 def build_bound_again(ma: Marshmallow, count: int) -> Work:
     schema = own_access(ma)()
     rows = records(count)
@@ -204,4 +217,5 @@ def cases() -> Iterator[Case]:
     )
     yield Case("declined", "a data_key that is a property", "dump", 30, build_declined_dump)
     yield Case("load-declined", "the same", "load", 30, build_declined_load)
+    yield Case("own-dict", "a dict_class of one's own", "dump", 1, build_own_dictionaries)
     yield Case("bound-again", "_init_fields() before each call", "dump", 10, build_bound_again)

@@ -97,6 +97,14 @@ class Recorded(dict):
         super().__setitem__(key, value)
 
 
+class Read(collections.OrderedDict):
+    """Reading it, as a copy of it does, is seen."""
+
+    def __getitem__(self, key: Any) -> Any:
+        Recorded.seen.append(("get", key))
+        return super().__getitem__(key)
+
+
 class Reversed(dict):
     def items(self) -> Any:
         return reversed(list(super().items()))
@@ -119,6 +127,7 @@ CLASSES: dict[str, Any] = {
     "reversed": Reversed,
     "empty": Empty,
     "ordered": type("OwnOrdered", (collections.OrderedDict,), {}),
+    "ordered and read": Read,
     "default": lambda: collections.defaultdict(list),
     "mapping": collections.UserDict,
 }
@@ -149,9 +158,10 @@ def test_an_own_class_of_dictionaries(ma: Any, log: Any, kind: str) -> None:
     log("seen", Recorded.seen)
 
 
+@pytest.mark.parametrize("base", [dict, collections.OrderedDict])
 @scenario
-def test_the_class_of_dictionaries_changes(ma: Any, log: Any) -> None:
-    class Own(dict):
+def test_the_class_of_dictionaries_changes(ma: Any, log: Any, base: type) -> None:
+    class Own(base):  # type: ignore[misc]
         pass
 
     class S(ma.Schema):
@@ -164,6 +174,9 @@ def test_the_class_of_dictionaries_changes(ma: Any, log: Any) -> None:
         lambda: None,
         lambda: setattr(Own, "items", lambda self: [("a", self["a"])]),
         lambda: delattr(Own, "items"),
+        lambda: [
+            fields.update(a=fields.pop("a")) for fields in (schema.dump_fields, schema.load_fields)
+        ],
         lambda: schema.dump_fields.pop("b"),
         lambda: schema.load_fields.clear(),
         lambda: setattr(S, "dict_class", collections.OrderedDict),

@@ -367,11 +367,10 @@ cdef class Analysis:
 
 def is_plain_mapping(cls):
     """Return whether iterating over a mapping of this class runs no code of the user's."""
-    return cls is dict or cls is OrderedDict or (
-        issubclass(cls, dict)
-        and static(cls, "__iter__") is dict.__iter__
-        and static(cls, "items") is dict.items
-    )
+    base = OrderedDict if issubclass(cls, OrderedDict) else dict
+    # Copying an OrderedDict calls the last two.
+    names = ("__iter__", "items", "keys", "__getitem__")[: 2 if base is dict else 4]
+    return issubclass(cls, dict) and all([static(cls, each) is static(base, each) for each in names])
 
 
 cdef dict absent_names = {}

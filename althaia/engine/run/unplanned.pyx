@@ -78,7 +78,7 @@ cdef object dump_one(object schema, object obj):
     """Return what ``Schema._serialize`` returns for one object, or ``DECLINED`` before any user
     code has run."""
     cdef object cls = type(schema)
-    cdef object accessor, fields, result, name, field, value, key
+    cdef object accessor, result, name, field, value, key
     if (
         not ALTHAIA_HAS_GIL
         or not knows_functions(DUMP)
@@ -90,13 +90,10 @@ cdef object dump_one(object schema, object obj):
     accessor = schema.get_attribute
     if type(accessor) is not METHOD or accessor.__func__ is not get_attribute:
         return DECLINED
-    fields = schema.dump_fields
-    if type(fields) is not dict:
-        return DECLINED
     result = schema.dict_class()
     althaia_enter()
     try:
-        for name, field in (<dict>fields).items():
+        for name, field in schema.dump_fields.items():
             value = serialized_by_field(field, name, obj, accessor)
             if value is upstream.missing:
                 continue
@@ -163,7 +160,7 @@ cdef object load_unplanned(
     """Return what ``Schema._deserialize`` returns for one object, or ``DECLINED`` before any user
     code has run."""
     cdef object cls = type(schema)
-    cdef object result, fields, name, field, key, value
+    cdef object result, name, field, key, value
     if (
         not ALTHAIA_HAS_GIL
         or not knows_functions(LOAD)
@@ -174,13 +171,10 @@ cdef object load_unplanned(
         or schema._call_and_store is not call_and_store
     ):
         return DECLINED
-    fields = schema.load_fields
-    if type(fields) is not dict:
-        return DECLINED
     result = schema.dict_class()
     althaia_enter()
     try:
-        for name, field in (<dict>fields).items():
+        for name, field in schema.load_fields.items():
             # Read twice, as upstream does: it may be computed.
             key = field.data_key if field.data_key is not None else name
             value = data.get(key, upstream.missing)
