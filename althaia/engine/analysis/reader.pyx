@@ -369,8 +369,8 @@ def is_plain_mapping(cls):
     """Return whether iterating over a mapping of this class runs no code of the user's."""
     base = OrderedDict if issubclass(cls, OrderedDict) else dict
     # Copying an OrderedDict calls the last two.
-    names = ("__iter__", "items", "keys", "__getitem__")[: 2 if base is dict else 4]
-    return issubclass(cls, dict) and all([static(cls, each) is static(base, each) for each in names])
+    read = ("__iter__", "items", "keys", "__getitem__")[: 2 if base is dict else 4]
+    return issubclass(cls, dict) and all([static(cls, name) is static(base, name) for name in read])
 
 
 cdef dict absent_names = {}
