@@ -241,11 +241,13 @@ def _watch() -> None:
     if notes:
         from althaia.trust import notes as trust_notes
 
-        trust_notes.switch_on_if_not_asked()
+        if not trust_notes.asked:
+            trust_notes.switch(True)
     if share:
-        from althaia.trust.compare import compare_if_off
+        from althaia.trust import compare as trust_compare
 
-        compare_if_off(share)
+        if not trust_compare.session().is_on:
+            trust_compare.compare(share)
 
 
 class _Door:

@@ -39,7 +39,7 @@ REPLACED_IN_DUMP = frozenset(
 
 def is_known() -> bool:
     """Return whether these functions do, in the served release, what :func:`dump` does."""
-    return REPLACED_IN_DUMP.isdisjoint([*seam.unknown_functions(), *seam.variants()])
+    return REPLACED_IN_DUMP.isdisjoint([*seam.unknown, *seam.variants])
 
 
 def dump(schema: Any, objects: Any) -> Any:

@@ -161,35 +161,22 @@ def owner_of(schema: Any) -> type | None:
     return None
 
 
-def unknown_functions() -> frozenset[str]:
-    """Return the functions of upstream that differ from those for which our code was written.
+unknown: frozenset[str] = frozenset()
+"""The functions of upstream that differ from those for which our code was written, by name as in
+the semantic lock (``fields.Integer._validated``)."""
 
-    The names are those of the semantic lock (``fields.Integer._validated``).
-    """
-    return _unknown
-
-
-def variants() -> dict[str, str]:
-    """Return the functions of upstream with another, known meaning, and the name of the variant."""
-    return _variants
-
-
-_unknown: frozenset[str] = frozenset()
-_variants: dict[str, str] = {}
+variants: dict[str, str] = {}
+"""The functions of upstream with another, known meaning, and the name of the variant."""
 
 release: str | None = None
 """The release that is served, if it is not the compiled copy; "unknown" if it has no metadata."""
 
 
-def serve(version: str | None, unknown: Iterable[str], known: dict[str, str]) -> None:
-    """Record what is served, before it is imported.
-
-    :param version: the installed release; None if the compiled copy is served
-    :param unknown: see :func:`unknown_functions`
-    :param known: see :func:`variants`
-    """
-    global release, _unknown, _variants
-    release, _unknown, _variants = version, frozenset(unknown), known
+def serve(version: str | None, unread: Iterable[str], differing: dict[str, str]) -> None:
+    """Record what is served, before it is imported: what :data:`release`, :data:`unknown` and
+    :data:`variants` are from now on."""
+    global release, unknown, variants
+    release, unknown, variants = version, frozenset(unread), differing
 
 
 HOOK_FUNCTIONS: Final = frozenset(
@@ -208,7 +195,7 @@ def resolve_hooks(cls: type) -> Any:
     created(cls)
     if not modules or type(cls).__dir__ is not type.__dir__:
         return DECLINED
-    if not HOOK_FUNCTIONS.isdisjoint(unknown_functions()):
+    if not HOOK_FUNCTIONS.isdisjoint(unknown):
         return DECLINED
     known = pristine[defined["schema"]["Schema"]]
     attributes: Namespace = {}

@@ -24,7 +24,14 @@ from buildtools.shipped import meanings, patching
 Table = meanings.Table
 
 Digests = dict[str, str]
-digests = _digests.digests
+
+
+def digests(sources: Mapping[str, str]) -> Digests:
+    """The digests of several files' functions, by qualified name."""
+    found: Digests = {}
+    for name, text in sources.items():
+        found |= _digests.of_tree(name, ast.parse(text, name))
+    return found
 
 
 def read_table(path: Path) -> Table:

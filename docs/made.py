@@ -78,11 +78,10 @@ def commands(_: str) -> str:
 
     parts = []
     for name in cli.COMMANDS:
-        module = cli.module_of(name)
-        if configure := getattr(module, "configure", None):
-            parser = argparse.ArgumentParser(prog=f"althaia {name}")
-            configure(parser)
-            parts += [f"## {name}", _described(module.__doc__ or ""), *_parser(parser)]
+        parser = cli.parser_of(name)
+        parser.prog = f"althaia {name}"
+        described = _described(cli.module_of(name).__doc__ or "")
+        parts += [f"## {name}", described, *_parser(parser)]
     return "\n\n".join(parts)
 
 

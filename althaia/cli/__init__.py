@@ -1,6 +1,7 @@
 """``python -m althaia …``: one module here for each command, ``explain_command`` for ``explain``.
 
-A command module has a docstring, whose first line is its help, and two functions::
+A command module has a docstring, whose first line is its help, and two functions; all commands
+have ``--json``::
 
     def configure(parser: argparse.ArgumentParser) -> None: ...
     def execute(options: argparse.Namespace) -> Answer: ...
@@ -108,7 +109,7 @@ def _executed(command: str, words: list[str]) -> int:
     """
     from json import dumps
 
-    known = _parser(command)
+    known = parser_of(command)
     if not (command or words):
         known.print_help(sys.stderr)
         return 2
@@ -129,7 +130,7 @@ def module_of(command: str) -> ModuleType:
     return import_module(f"{__name__}.{command}_command")
 
 
-def _parser(command: str) -> ArgumentParser:
+def parser_of(command: str) -> ArgumentParser:
     """Return the parser of a command, or with "" the one that has help about all of them."""
     from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
@@ -143,6 +144,7 @@ def _parser(command: str) -> ArgumentParser:
             description=_wrapped(module.__doc__ or ""),
             formatter_class=RawDescriptionHelpFormatter,
         )
+        found.add_argument("--json", action="store_true", help="print JSON instead of text")
         module.configure(found)
         found.set_defaults(execute=module.execute)
         return found

@@ -64,7 +64,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="how many to make up, or to ask --source for",
     )
     add("--rounds", type=int, default=ROUNDS, help=f"by default {ROUNDS}")
-    add("--json", action="store_true", help="print JSON")
 
 
 def execute(options: argparse.Namespace) -> Answer:

@@ -38,7 +38,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
                              "64 MiB for a small one")  # fmt: skip
     parser.add_argument("--show", type=int, default=10, metavar="N",
                         help="print the first N problems; by default 10")  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def run(

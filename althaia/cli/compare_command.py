@@ -46,7 +46,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--report", metavar="FILE", help="sum up what workers have found")
     add("--load", action="store_true", help="load the records of --data, instead of dumping them")
     add("--count", type=int, default=COUNT, help=f"how many to ask --objects for, {COUNT:,}")
-    add("--json", action="store_true", help="print JSON")
 
 
 def execute(options: argparse.Namespace) -> Answer:

@@ -39,7 +39,6 @@ class Verdict(NamedTuple):
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("application", nargs="?", metavar="MODULE[:NAME]", help="what to import: shop.app:app")
-    add("--json", action="store_true", help="print JSON")
 
 
 def execute(options: argparse.Namespace) -> Answer:

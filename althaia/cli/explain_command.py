@@ -34,7 +34,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=2,
         help="how many levels of nested schemas are shown; by default 2, each schema once",
     )
-    add("--json", action="store_true", help="print JSON")
     add(
         "--fail-on",
         choices=["unplanned"],

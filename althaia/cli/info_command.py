@@ -11,7 +11,6 @@ from althaia.switch import status
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--json", action="store_true", help="print JSON")
     add(
         "--verbose",
         action="store_true",

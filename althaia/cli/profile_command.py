@@ -33,7 +33,6 @@ MOST = 5
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="write JSON instead of tables")
     parser.add_argument("--output", metavar="FILE", help="write there, not to standard error")
     parser.add_argument("--html", metavar="FILE", help="also write a page with bars")
     rest = argparse.REMAINDER

@@ -6,26 +6,20 @@ The build and the shipped package both use this module, so it imports nothing of
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
 Digests = dict[str, str]
 
 
-def digests(sources: Mapping[str, str]) -> Digests:
-    """Return the digests by qualified name, as in ``fields.Integer._validated``.
+def of_tree(name: str, tree: ast.Module) -> Digests:
+    """Return the digests of a file by qualified name, as in ``fields.Integer._validated``.
 
     A digest covers the code, without docstrings, comments, layout and annotations. The entry of a
     class covers its header and the statements that are not methods; that of a module likewise.
+
+    :param name: the file's, relative to the package
     """
-    found: Digests = {}
-    for name, text in sources.items():
-        found.update(of_tree(name, ast.parse(text, name)))
-    return found
-
-
-def of_tree(name: str, tree: ast.Module) -> Digests:
-    """Return the digests of one file, given by its name relative to the package."""
     return {
         key: sha256("\n".join(_shape(node) for node in nodes).encode()).hexdigest()[:16]
         for key, nodes in _units(module_name(name), tree, [])

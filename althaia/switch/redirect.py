@@ -234,10 +234,6 @@ class _OwnLoader:
     def __init__(self, loader: Any) -> None:
         self._loader = loader
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        module: ModuleType | None = self._loader.create_module(spec)
-        return module
-
     def exec_module(self, module: ModuleType) -> None:
         name = self._settle(module)
         self._execute(module, name)

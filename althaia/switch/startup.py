@@ -31,7 +31,10 @@ def patch_if_asked() -> None:
         if is_no(os.environ.get("ALTHAIA_STRICT", "")):
             _say(f"althaia: not redirecting marshmallow: {error}")
         else:
-            _stop(f"althaia: stopped, as ALTHAIA_STRICT asks: {error}")
+            _say(f"althaia: stopped, as ALTHAIA_STRICT asks: {error}")
+            # Not sys.exit(): site catches every exception of a start-up file. Nothing has started
+            # yet that needs an orderly end.
+            os._exit(1)
 
 
 def warn_if_not_patched() -> None:
@@ -60,10 +63,3 @@ def _say(text: str) -> None:
     if text not in _said and sys.stderr is not None:
         _said.add(text)
         print(text, file=sys.stderr, flush=True)
-
-
-def _stop(text: str) -> None:
-    _say(text)
-    # Not sys.exit(): site catches every exception of a start-up file. Nothing has started yet that
-    # needs an orderly end.
-    os._exit(1)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from althaia import seam
 from althaia.switch import config, installed, redirect, release
+from althaia.switch.release import COMPILED, INTERPRETED
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -20,9 +21,7 @@ class NotCompiledError(ImportError):
     """``ALTHAIA_REQUIRE_COMPILED`` is set and something is not compiled."""
 
 
-COMPILED = "compiled"
 STALE = "compiled, but its source has changed since"
-INTERPRETED = "interpreted"
 
 
 def suggested(variable: str) -> str:

@@ -385,12 +385,6 @@ def compare(
         seam_layers.put(_last.layer, innermost=True)
 
 
-def compare_if_off(rate: float) -> None:
-    """Switch compare mode on as ``ALTHAIA_COMPARE`` says, unless the program has done so itself."""
-    if not _last.is_on:
-        compare(rate)
-
-
 def session() -> Session:
     """Return compare mode as it was switched on last."""
     return _last

@@ -21,20 +21,14 @@ _DOING: Final = {
 }
 
 
-_asked = False
+asked = False
 """Whether the program has switched notes on or off itself, which overrides the environment."""
-
-
-def switch_on_if_not_asked() -> None:
-    """Switch notes on if ``ALTHAIA_NOTES`` is set, unless the program has decided itself."""
-    if not _asked:
-        switch(True)
 
 
 def switch(on: bool) -> None:
     """Switch notes on or off."""
-    global _asked
-    _asked = True
+    global asked
+    asked = True
     seam_layers.take(_layer)
     if on:
         seam_layers.put(_layer)

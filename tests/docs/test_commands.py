@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import shlex
 from collections.abc import Iterator
@@ -32,9 +31,7 @@ def test_something_is_shown() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_commands_are_taken(page: Path) -> None:
     for command, arguments in shown(page):
-        parser = argparse.ArgumentParser(command, exit_on_error=False)
-        cli.module_of(command).configure(parser)
         try:
-            parser.parse_args(arguments)
-        except (SystemExit, argparse.ArgumentError) as error:
+            cli.parser_of(command).parse_args(arguments)
+        except SystemExit as error:
             pytest.fail(f"{command} does not take {arguments}: {error}")

@@ -154,13 +154,13 @@ def planned(*unknown: str) -> dict[str, object]:
 
 def narrowed(entry: str) -> list[str]:
     """What of the schemas' plans rests on a function, in words."""
-    before = seam._unknown
+    before = seam.unknown
     usual = planned()
-    seam._unknown = frozenset({entry})
+    seam.unknown = frozenset({entry})
     try:
         found = planned(entry)
     finally:
-        seam._unknown = before
+        seam.unknown = before
     names = dict.fromkeys([*usual, *found])
     return [name for name in names if usual.get(name) != found.get(name)]
 

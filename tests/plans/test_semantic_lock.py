@@ -33,7 +33,7 @@ def narrowing() -> set[str]:
     found = set()
     with pytest.MonkeyPatch.context() as patch:
         for entry in entries():
-            patch.setattr(seam, "_unknown", frozenset({entry}))
+            patch.setattr(seam, "unknown", frozenset({entry}))
             if planned(entry) != usual:
                 found.add(entry)
     return found

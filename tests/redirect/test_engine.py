@@ -14,7 +14,7 @@ BROKEN = """
     def load():
         return {}["get_value"]
 
-    plan.load = load
+    plan.load_upstream = load
 """
 MADE = """
     S = Schema.from_dict({"x": fields.Integer()})
@@ -78,7 +78,7 @@ def test_interrupted_by_the_keyboard_it_runs_upstreams_code(program):
     def load():
         raise KeyboardInterrupt
 
-    plan.load = load
+    plan.load_upstream = load
 
     def made():
         return Schema.from_dict({"x": fields.Integer()})

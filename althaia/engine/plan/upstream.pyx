@@ -292,7 +292,7 @@ def load_upstream():
 
     :raises KeyError: marshmallow's modules have not been imported through the seam.
     """
-    return Upstream(seam.unknown_functions(), seam.variants())
+    return Upstream(seam.unknown, seam.variants)
 
 
 def connect_upstream(Upstream loaded):
