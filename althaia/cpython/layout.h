@@ -28,45 +28,30 @@
 /* There are inline values: an instance contains its values, behind its object header. The values of
  * a split-table dictionary then begin with four bytes: capacity, size, embedded, valid. They end
  * with one byte per value: the insertion order. */
-#if PY_VERSION_HEX >= 0x030D0000 && PY_VERSION_HEX < 0x03100000
-#define ALTHAIA_KNOWS_INLINE_VALUES 1
-#else
-#define ALTHAIA_KNOWS_INLINE_VALUES 0
-#endif
+#define ALTHAIA_KNOWS_INLINE_VALUES \
+    (PY_VERSION_HEX >= 0x030D0000 && PY_VERSION_HEX < 0x03100000)
 
 /* The layout of dict keys is known, and where an instance has its values, inline or not. The
  * interpreter's own specialised instructions use the same layout. There are split-table dictionaries
  * (PEP 412): they share their keys, and `ma_values` points to their values, in the order of the keys.
  * Writing there requires the GIL. */
-#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL
-#define ALTHAIA_KNOWS_ENTRIES 1
-#else
-#define ALTHAIA_KNOWS_ENTRIES 0
-#endif
+#define ALTHAIA_KNOWS_ENTRIES \
+    (PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL)
 
 /* Each dictionary has a version, which changes with the dictionary and is unique in the process. */
-#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000
-#define ALTHAIA_KNOWS_DICT_VERSIONS 1
-#else
-#define ALTHAIA_KNOWS_DICT_VERSIONS 0
-#endif
+#define ALTHAIA_KNOWS_DICT_VERSIONS \
+    (PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000)
 
 /* There are dict watchers (PyDict_Watch), which see changes of inline values too once the instance
  * has a dictionary. While it has none, specialised instructions set inline values without calling a
  * watcher. They exist before 3.14 as well, but are not needed where dictionaries have versions. */
-#if PY_VERSION_HEX >= 0x030E0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL
-#define ALTHAIA_KNOWS_DICT_WATCHERS 1
-#else
-#define ALTHAIA_KNOWS_DICT_WATCHERS 0
-#endif
+#define ALTHAIA_KNOWS_DICT_WATCHERS \
+    (PY_VERSION_HEX >= 0x030E0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL)
 
 /* `PyThreadState.cframe->use_tracing` says whether a debugger or profiler sees this thread's calls.
  * From 3.12 on sys.monitoring (PEP 669) can see them without it. */
-#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
-#define ALTHAIA_KNOWS_TRACING 1
-#else
-#define ALTHAIA_KNOWS_TRACING 0
-#endif
+#define ALTHAIA_KNOWS_TRACING \
+    (PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000)
 
 /* ---- Shims ------------------------------------------------------------------------ */
 

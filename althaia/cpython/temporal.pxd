@@ -19,9 +19,7 @@ cdef extern from "datetime.h":
     PyDateTime_CAPI* PyDateTimeAPI
     const char* PyDateTime_CAPSULE_NAME
 
-    bint PyDate_CheckExact(object value)
     bint PyDateTime_CheckExact(object value)
-    bint PyTime_CheckExact(object value)
     bint PyDelta_CheckExact(object value)
 
     PyObject* PyDateTime_DATE_GET_TZINFO(object value)

@@ -21,7 +21,7 @@ from operator import methodcaller
 from types import BuiltinFunctionType, FunctionType, MethodType
 
 cimport cython
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cpython.type cimport PyType_IsSubtype
 from libc.math cimport isfinite
@@ -41,8 +41,8 @@ from althaia.cpython.primitives cimport (
 )
 from althaia.cpython.temporal cimport (
     PyDateTime_CheckExact, PyDateTime_DATE_GET_TZINFO, PyDateTime_DELTA_GET_DAYS,
-    PyDateTime_DELTA_GET_MICROSECONDS, PyDateTime_DELTA_GET_SECONDS, PyDate_CheckExact,
-    PyDelta_CheckExact, PyTime_CheckExact, import_temporal,
+    PyDateTime_DELTA_GET_MICROSECONDS, PyDateTime_DELTA_GET_SECONDS, PyDelta_CheckExact,
+    import_temporal,
 )
 from althaia.engine.instances cimport nested_field, nested_schema, plucked_key, times_rebound
 from althaia.engine.plan cimport (
@@ -59,6 +59,18 @@ from althaia.formats.codec cimport ARRAY, Sink, Tape, after
 
 KINDS = []
 PACKAGES = []
+
+
+def maker_of(step, read=None):
+    """Return a maker of one class of step, with what ``read(analysis, field)`` returns as keyword
+    arguments."""
+    def make(analysis, field, options):
+        if read is not None:
+            options = options | read(analysis, field)
+        return step(field, **options)
+
+    return make
+
 
 include "kinds/raw.pyx"
 include "kinds/identifiers.pyx"

@@ -56,12 +56,8 @@ def meanings_of(analysis, field):
     return {"truthy": truthy, "falsy": falsy}
 
 
-def dump_boolean(analysis, field, options):
-    return DumpBoolean(field, **meanings_of(analysis, field), **options)
-
-
-def load_boolean(analysis, field, options):
-    return LoadBoolean(field, **meanings_of(analysis, field), **options)
-
-
-KINDS.append(Kind("Boolean", dump=dump_boolean, load=load_boolean))
+KINDS.append(
+    Kind(
+        "Boolean", dump=maker_of(DumpBoolean, meanings_of), load=maker_of(LoadBoolean, meanings_of)
+    )
+)

@@ -127,18 +127,16 @@ def load_call(analysis, field, options, function):
     return LoadByCall(field, schema=analysis.schema, function=function, **options)
 
 
-def dump_constant(analysis, field, options):
-    constant = analysis.field_value(field, "constant")
-    return DumpConstant(field, constant=constant, **options)
-
-
-def load_constant(analysis, field, options):
-    constant = analysis.field_value(field, "constant")
-    return LoadConstant(field, constant=constant, **options)
+def constant_of(analysis, field):
+    return {"constant": analysis.field_value(field, "constant")}
 
 
 KINDS += [
     Kind("Method", dump=dump_method, load=load_method),
     Kind("Function", dump=dump_function, load=load_function),
-    Kind("Constant", dump=dump_constant, load=load_constant),
+    Kind(
+        "Constant",
+        dump=maker_of(DumpConstant, constant_of),
+        load=maker_of(LoadConstant, constant_of),
+    ),
 ]

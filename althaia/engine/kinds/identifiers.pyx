@@ -64,10 +64,6 @@ cdef object new_uuid(object number):
 # ---- Analysis ----------------------------------------------------------------------
 
 
-def dump_uuid(analysis, field, options):
-    return DumpUUID(field, **options)
-
-
 def load_uuid(analysis, field, options):
     analysis.field_method(field, "_validated", analysis.upstream.fields["UUID"])
     analysis.field_function("fields", "uuid")
@@ -75,16 +71,8 @@ def load_uuid(analysis, field, options):
     return LoadUUID(field, **options)
 
 
-def dump_ip(analysis, field, options):
-    return CallDumpStep(field, **options)
-
-
-def load_ip(analysis, field, options):
-    return CallLoadStep(field, **options)
-
-
 KINDS += [
-    Kind("UUID", dump=dump_uuid, load=load_uuid),
-    Kind("IP", dump=dump_ip, load=load_ip),
-    Kind("IPInterface", dump=dump_ip, load=load_ip),
+    Kind("UUID", dump=maker_of(DumpUUID), load=load_uuid),
+    Kind("IP", dump=maker_of(CallDumpStep), load=maker_of(CallLoadStep)),
+    Kind("IPInterface", dump=maker_of(CallDumpStep), load=maker_of(CallLoadStep)),
 ]

@@ -1,9 +1,11 @@
 """``DateTime`` and its subclasses, ``Date``, ``Time``."""
 
 cdef extern from "althaia/engine/kinds/moments.h":
-    Py_ssize_t althaia_format_date(object value, char* at)
-    Py_ssize_t althaia_format_datetime(object value, char* at)
-    Py_ssize_t althaia_format_time(object value, char* at)
+    enum: MICROSECOND
+    Py_ssize_t althaia_write_iso(object value, PyTypeObject* cls, char* at)
+    Py_ssize_t althaia_write_format(object value, object format, char* at)
+    Py_ssize_t althaia_read_format(object text, object format, int* numbers)
+    object althaia_new_moment(const int* numbers, object zone, PyTypeObject* cls)
 
 cdef dict TEMPORAL = import_temporal()
 cdef object timedelta = TEMPORAL["timedelta"]
@@ -15,31 +17,16 @@ cdef object timezone = TEMPORAL["timezone"]
 
 @cython.final
 @cython.no_gc_clear
-cdef class DumpIsoDateTime(FixedText):
-    label = "datetime, ISO"
+cdef class DumpMoment(FixedText):
+    """Writes what ``isoformat`` of a class does, or ``strftime`` if there is a format."""
+
+    cdef public str label, format
+    cdef public object cls
 
     cdef Py_ssize_t format_into(self, object value, char* at) except -1:
-        return althaia_format_datetime(value, at) if PyDateTime_CheckExact(value) else 0
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class DumpIsoDate(FixedText):
-    label = "date, ISO"
-
-    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
-        if PyDate_CheckExact(value) or PyDateTime_CheckExact(value):
-            return althaia_format_date(value, at)
-        return 0
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class DumpIsoTime(FixedText):
-    label = "time, ISO"
-
-    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
-        return althaia_format_time(value, at) if PyTime_CheckExact(value) else 0
+        if self.format is not None:
+            return althaia_write_format(value, self.format, at)
+        return althaia_write_iso(value, <PyTypeObject*>self.cls, at)
 
 
 @cython.final
@@ -71,19 +58,23 @@ cdef class LoadMoment(LoadStep):
     :param parse: the function, of the standard library or of upstream.
     :param words: what the field's messages name in braces.
     :param awareness: whether a datetime must have a time zone, must have none, or either.
-    :param parse_plain: reads text of the commonest form in less time, and returns None for any
-        other text; None if there is no such function.
+    :param format: the commonest form of its text, which is read in less time; None if it is not
+        known. See :func:`plain_format`.
+    :param cls: the class that is made of such text.
+    :param zoned: whether a time zone may follow.
     """
 
     label = "date or time"
-    cdef public object parse, parse_plain
+    cdef public object parse, cls
+    cdef public str format
     cdef public dict words
     cdef public int awareness
+    cdef public bint zoned
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef object moment = None, zone
-        if type(value) is str and self.parse_plain is not None:
-            moment = self.parse_plain(value)
+        if type(value) is str and self.format is not None:
+            moment = self.plain_moment(<str>value)
         if moment is None:
             if not is_of_json(value) or (self.awareness != EITHER and type(value) is not str):
                 return self.by_field(value, data, frame)
@@ -102,71 +93,23 @@ cdef class LoadMoment(LoadStep):
                 return moment
         return self.by_field(value, data, frame)
 
-
-# Dates and times as isoformat() writes them. CPython 3.14 reads 24:00 as the next day.
-ISO_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
-ISO_TIME = r"(?!24)[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?"
-ISO_ZONE = "(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})?"
-
-
-def iso_reader(cls, pattern):
-    """Return a function that reads what ``isoformat`` of a class writes as one of marshmallow's own
-    functions before release 4 does. These accept other text too, and name time zones:
-    ``timezone(timedelta(0), "+0000")``."""
-    match, read = re.compile(pattern).fullmatch, cls.fromisoformat
-
-    def parse_plain(text):
-        found = match(text)
-        if found is None:
+    cdef object plain_moment(self, str text):
+        """Return what ``parse`` makes of text of the commonest form; None for any other text."""
+        cdef int numbers[MICROSECOND + 1]
+        cdef Py_ssize_t size = althaia_read_format(text, self.format, numbers)
+        cdef object zone = None
+        if size == 0 or (size < len(text) and not (self.zoned and text[size] in "Z+-")):
             return None
-        zone = found.groupdict().get("zone")
         try:
-            moment = read(text)
-            return moment if zone in (None, "Z") else moment.replace(tzinfo=named_zone(zone))
+            if size < len(text):
+                zone = named_zone(text[size:])
+            return althaia_new_moment(numbers, zone, <PyTypeObject*>self.cls)
         except ValueError:
             return None
 
-    return parse_plain
 
-
-def format_reader(cls, chosen):
-    """Return a function that reads text of a ``strptime`` format with all digits present; None for
-    a format of more than the common directives.
-
-    The regular expression of ``strptime`` matches such text in the same way first.
-    """
-    if not PLAIN_FORMAT.fullmatch(chosen):
-        return None
-    chosen = re.escape(chosen)
-    for directive, (name, digits) in DIRECTIVES.items():
-        chosen = chosen.replace(f"%{directive}", f"(?P<{name}>[0-9]{{{digits}}})")
-    try:
-        match = re.compile(chosen).fullmatch
-    except re.error:
-        # A directive is there twice.
-        return None
-
-    def parse_plain(text):
-        found = match(text)
-        if found is None:
-            return None
-        parts = {name: int(digits) for name, digits in found.groupdict().items()}
-        try:
-            return cls(**{"month": 1, "day": 1, **parts})
-        except ValueError:
-            return None
-
-    return parse_plain
-
-
-PLAIN_FORMAT = re.compile("(?:%[YmdHMSf]|[-./,:;_TZ ])+")
-DIRECTIVES = {
-    "Y": ("year", 4), "m": ("month", 2), "d": ("day", 2),
-    "H": ("hour", 2), "M": ("minute", 2), "S": ("second", 2), "f": ("microsecond", 6),
-}
-
-
-# The time zones that `utils.from_iso_datetime` makes, by their text. Nothing can change one.
+# The time zones that marshmallow's own function before release 4 makes, by their text. They have a
+# name, timezone(timedelta(0), "+0000"). Nothing can change one.
 cdef dict ZONES = {}
 
 
@@ -183,52 +126,47 @@ cdef object named_zone(str text):
 
 CONVERTED = (TEMPORAL["datetime"], TEMPORAL["date"], TEMPORAL["time"])
 PARSERS = (*[cls.fromisoformat for cls in CONVERTED], email.utils.parsedate_to_datetime)
-# By class: the function of some releases of marshmallow that formats ISO, and the step for it.
-ISO_STEPS = {
-    "datetime": ("isoformat", DumpIsoDateTime),
-    "date": ("to_iso_date", DumpIsoDate),
-    "time": ("to_iso_time", DumpIsoTime),
-}
+# By class: the function of some releases of marshmallow that formats ISO.
+ISO_FUNCTIONS = {"datetime": "isoformat", "date": "to_iso_date", "time": "to_iso_time"}
 
 
-def chosen_format(analysis, field):
-    """Return the name of the field's format, or the format itself."""
+def chosen_function(analysis, field, table):
+    """Return the name of the field's format, or the format itself; and the function that one of the
+    field's tables has for it, or ABSENT."""
+    functions = analysis.field_value(field, table)
+    if type(functions) is not dict:
+        raise NotPlannable(f"{table} is no plain dictionary")
     chosen = analysis.field_value(field, "format")
     if type(chosen) is not str and chosen is not None:
         raise NotPlannable(f"format is a {type(chosen).__qualname__}")
     chosen = chosen or analysis.field_value(field, "DEFAULT_FORMAT")
     if type(chosen) is not str:
         raise NotPlannable("DEFAULT_FORMAT is no text")
-    return chosen
+    return chosen, analysis.watch_entry(functions, chosen)
 
 
 def dump_moment(analysis, field, options):
-    functions = analysis.field_value(field, "SERIALIZATION_FUNCS")
-    if type(functions) is not dict:
-        raise NotPlannable("SERIALIZATION_FUNCS is no plain dictionary")
-    chosen = chosen_format(analysis, field)
-    function = analysis.watch_entry(functions, chosen)
+    chosen, function = chosen_function(analysis, field, "SERIALIZATION_FUNCS")
     if function is ABSENT or not function:
+        plain = plain_format(chosen)
+        if plain is not None:
+            return DumpMoment(field, label="strftime, plain", format=plain, **options)
         return DumpByFunction(field, function=methodcaller("strftime", chosen), **options)
     utils = seam.defined["utils"]
-    for cls, (own, step) in ISO_STEPS.items():
-        if function is TEMPORAL[cls].isoformat or (
+    for name, own in ISO_FUNCTIONS.items():
+        if function is TEMPORAL[name].isoformat or (
             function is utils.get(own) and analysis.upstream.is_known(f"utils.{own}")
         ):
-            return step(field, **options)
+            return DumpMoment(field, label=f"{name}, ISO", cls=TEMPORAL[name], **options)
     return DumpByFunction(field, function=function, **options)
 
 
 def load_moment(analysis, field, options, *, awareness=EITHER):
-    functions = analysis.field_value(field, "DESERIALIZATION_FUNCS")
-    if type(functions) is not dict:
-        raise NotPlannable("DESERIALIZATION_FUNCS is no plain dictionary")
-    chosen = chosen_format(analysis, field)
+    chosen, function = chosen_function(analysis, field, "DESERIALIZATION_FUNCS")
     analysis.field_function("fields", "dt")
     name = analysis.field_value(field, "OBJ_TYPE")
     if type(name) is not str or analysis.watch_entry(vars(dt), name) not in CONVERTED:
         raise NotPlannable("OBJ_TYPE is none of datetime's own classes")
-    function = analysis.watch_entry(functions, chosen)
     if function is ABSENT:
         parsing = by_format(analysis, field, name, chosen)
     else:
@@ -243,36 +181,50 @@ def load_moment(analysis, field, options, *, awareness=EITHER):
 
 
 OWNERS = {"datetime": "DateTime", "date": "Date", "time": "Time"}
+UNUSED = {"datetime": "", "date": "HMSf", "time": "Ymd"}
 OWN_CLASSES = ("datetime", "date", "time", "timezone", "timedelta")
-# For each of upstream's own functions: the names in its module that it looks up, and the pattern of
-# plain text.
+# For each of upstream's own functions: the names in its module that it looks up, and the format of
+# what isoformat() writes.
 OWN_PARSERS = {
     "from_iso_datetime": (
-        ("_iso8601_datetime_re", "get_fixed_timezone"), f"{ISO_DATE}[T ]{ISO_TIME}{ISO_ZONE}"
+        ("_iso8601_datetime_re", "get_fixed_timezone"), "%Y-%m-%d?%H:%M:%S*"
     ),
-    "from_iso_date": (("_iso8601_date_re",), ISO_DATE),
-    "from_iso_time": (("_iso8601_time_re",), ISO_TIME),
+    "from_iso_date": (("_iso8601_date_re",), "%Y-%m-%d"),
+    "from_iso_time": (("_iso8601_time_re",), "%H:%M:%S*"),
     "from_rfc": ((), None),
 }
+# Formats of up to LONGEST_TEXT characters, with the same result on every platform. No directive is
+# there twice: strptime refuses that.
+PLAIN_FORMAT = re.compile(r"(?!.*(%.).*\1)(?:%[YmdHMSf]|[-./,:;_TZ ]){1,27}")
+PLACES = {"Y": 0, "m": 5, "d": 8, "H": 11, "M": 14, "S": 17, "f": 20}
+
+
+def compiled(form):
+    """Return a format as the functions of ``moments.h`` take it."""
+    for directive, place in PLACES.items():
+        form = form.replace(f"%{directive}", chr(place))
+    return form
+
+
+def plain_format(chosen):
+    """Return a format compiled if it has only the common directives, else None."""
+    return compiled(chosen) if PLAIN_FORMAT.fullmatch(chosen) else None
 
 
 def by_format(analysis, field, name, chosen):
-    """Return how a step parses a ``strptime`` format: by upstream's own function, and plain text
-    without ``strptime``."""
+    """Return how a step parses a ``strptime`` format: by upstream's own function, and text with all
+    digits present without it. The regular expression of ``strptime`` matches such text in the same
+    way first."""
     cls = analysis.upstream.fields[OWNERS[name]]
     analysis.field_method(field, "_make_object_from_format", cls)
     make = seam.pristine[cls]["_make_object_from_format"].__func__
     parse = {"parse": partial(make, data_format=chosen)}
-    if (
-        name == "time"
-        # strptime would validate the time of a date, too.
-        or (name == "date" and not set(chosen).isdisjoint("HMSf"))
-        # Newer Python versions warn if a format has no year.
-        or "%Y" not in chosen
-    ):
+    # strptime would validate the time of a date and the date of a time, too. Newer Python versions
+    # warn if a format has a day and no year.
+    if not set(chosen).isdisjoint(UNUSED[name]) or ("%d" in chosen and "%Y" not in chosen):
         return parse
     analysis.watch_original(dt, "datetime", TEMPORAL["datetime"])
-    return parse | {"parse_plain": format_reader(TEMPORAL[name], chosen)}
+    return parse | {"cls": TEMPORAL[name], "format": plain_format(chosen)}
 
 
 def parsing_by(analysis, function, chosen):
@@ -291,8 +243,12 @@ def parsing_by(analysis, function, chosen):
         analysis.field_function("utils", name, *looked_up, "dt")
         for each in OWN_CLASSES:
             analysis.watch_original(dt, each, TEMPORAL[each])
-        cls = TEMPORAL[name.removeprefix("from_iso_")]
-        return {"parse": function, "parse_plain": iso_reader(cls, plain)}
+        return {
+            "parse": function,
+            "cls": TEMPORAL[name.removeprefix("from_iso_")],
+            "format": compiled(plain),
+            "zoned": name == "from_iso_datetime",
+        }
     raise NotPlannable(f"the function for format {chosen!r} may do anything")
 
 

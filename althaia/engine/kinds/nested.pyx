@@ -137,9 +137,7 @@ cdef class DumpNestedOfField(DumpNested):
         cdef object field = self.own_field(frame)
         cdef object schema = field.schema, many_of_field = field.many, many
         cdef DumpFrame child = <DumpFrame>frame.children[self.slot]
-        if not PyType_IsSubtype(type(schema), upstream.Schema):
-            return open_dump_frame(None, schema)
-        if not is_plain_flag(many_of_field):
+        if not (PyType_IsSubtype(type(schema), upstream.Schema) and is_plain_flag(many_of_field)):
             return open_dump_frame(None, schema)
         if child is not None and child.schema is schema and child.bound == times_rebound():
             many = many_of(schema, None)

@@ -9,9 +9,12 @@ cdef object IS_NAN = math.isnan if type(math.isnan) is BuiltinFunctionType else 
 # ---- Dump --------------------------------------------------------------------------
 
 
+@cython.final
 @cython.no_gc_clear
-cdef class DumpInteger(DumpStep):
-    label = "int"
+cdef class DumpNumber(DumpStep):
+    """Converts to ``num_type``, int or float."""
+
+    cdef public str label
     cdef public object num_type
     cdef public bint as_string
 
@@ -21,12 +24,6 @@ cdef class DumpInteger(DumpStep):
         if type(value) is not self.num_type:
             value = self.num_type(value)
         return str(value) if self.as_string else value
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class DumpFloat(DumpInteger):
-    label = "float"
 
 
 @cython.final
@@ -146,33 +143,24 @@ cdef class LoadDecimal(LoadStep):
 
 
 def dump_number(analysis, field, options):
-    fields = analysis.upstream.fields
-    number, decimal_class = fields["Number"], fields["Decimal"]
-    as_string = analysis.field_flag(field, "as_string")
-    if isinstance(field, decimal_class):
-        return dump_decimal(analysis, field, options, as_string)
-    analysis.field_method(field, "_format_num", number)
-    analysis.field_method(field, "_to_string", number)
+    is_decimal = isinstance(field, analysis.upstream.fields["Decimal"])
+    owner = analysis.upstream.fields["Decimal" if is_decimal else "Number"]
+    analysis.field_method(field, "_format_num", owner)
+    analysis.field_method(field, "_to_string", owner)
+    options = options | {"as_string": analysis.field_flag(field, "as_string")}
+    if is_decimal:
+        check_decimal(analysis)
+        allow_nan = analysis.field_flag(field, "allow_nan")
+        return DumpDecimal(field, allow_nan=allow_nan, **places_of(analysis, field), **options)
     num_type = analysis.field_value(field, "num_type")
     if num_type is not int and num_type is not float:
         raise NotPlannable(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")
-    step = DumpInteger if num_type is int else DumpFloat
-    return step(field, num_type=num_type, as_string=as_string, **options)
+    return DumpNumber(field, label=num_type.__name__, num_type=num_type, **options)
 
 
-def dump_decimal(analysis, field, options, as_string):
-    decimal_class = analysis.upstream.fields["Decimal"]
-    analysis.field_method(field, "_format_num", decimal_class)
-    analysis.field_method(field, "_to_string", decimal_class)
-    check_decimal(analysis)
-    return DumpDecimal(
-        field,
-        as_string=as_string,
-        allow_nan=analysis.field_flag(field, "allow_nan"),
-        places=analysis.field_value(field, "places"),
-        rounding=analysis.field_value(field, "rounding"),
-        **options,
-    )
+def places_of(analysis, field):
+    """Return how a Decimal rounds, as keyword arguments of a step."""
+    return {name: analysis.field_value(field, name) for name in ("places", "rounding")}
 
 
 def load_number(analysis, field, options):
@@ -188,12 +176,7 @@ def load_number(analysis, field, options):
         analysis.class_method(owner, "_validated")
     check_decimal(analysis)
     analysis.field_value(field, "allow_nan")
-    return LoadDecimal(
-        field,
-        places=analysis.field_value(field, "places"),
-        rounding=analysis.field_value(field, "rounding"),
-        **options,
-    )
+    return LoadDecimal(field, **places_of(analysis, field), **options)
 
 
 def load_integer_or_float(analysis, field, options):

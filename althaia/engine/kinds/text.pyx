@@ -32,7 +32,7 @@ def dump_text(analysis, field, options):
     analysis.fields_helper("ensure_text_type")
     # Before release 4 the class UUID has no _serialize of its own.
     if isinstance(field, analysis.upstream.fields["UUID"]):
-        return dump_uuid(analysis, field, options)
+        return DumpUUID(field, **options)
     return DumpText(field, **options)
 
 
