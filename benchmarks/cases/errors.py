@@ -56,6 +56,18 @@ def _refused(ma: Marshmallow, text: Any) -> Work:
     return work
 
 
+def build_unwritable(ma: Marshmallow, count: int) -> Work:
+    dumps = ma.Schema.from_dict({"v": ma.fields.Raw()})().dumps
+
+    def work() -> object:
+        try:
+            return dumps({"v": {(1, 2): 3}})
+        except TypeError as error:
+            return error.args
+
+    return work
+
+
 def cases() -> Iterator[Case]:
     for kind, (make, value) in REFUSED.items():
 
@@ -88,6 +100,7 @@ def cases() -> Iterator[Case]:
             f"error-loads-{kind}", f"loads of what is no JSON: {kind}", "errors", 1, build_text
         )
 
+    yield Case("error-dumps", "dumps of a key that JSON lacks", "errors", 1, build_unwritable)
     yield Case(
         "error-load-invalid", "load that raises for one bad integer", "errors", 1, build_load
     )

@@ -57,6 +57,26 @@ def own_fields(ma: Marshmallow) -> Any:
     return Own
 
 
+def super_fields(ma: Marshmallow) -> Any:
+    """A schema whose field classes call what they override."""
+
+    class Stripped(ma.fields.String):
+        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+            return super()._serialize(value, attr, obj, **kwargs)
+
+        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+            return super()._deserialize(value, attr, data, **kwargs)
+
+    class Calling(ma.Schema):
+        title = Stripped()
+        email = Stripped()
+
+        class Meta:
+            unknown = "exclude"
+
+    return Calling
+
+
 def own_access(ma: Marshmallow) -> Any:
     """A schema that reads its objects by a ``get_attribute`` of its own."""
     fields = ma.fields
@@ -168,6 +188,25 @@ def build_bound_again(ma: Marshmallow, count: int) -> Work:
     return work
 
 
+def build_handled(ma: Marshmallow, count: int) -> Work:
+    class Handled(ma.Schema):
+        number = ma.fields.Int()
+
+        def handle_error(self, error: Any, data: Any, **kwargs: Any) -> None:
+            pass
+
+    schema = Handled()
+    return lambda: schema.validate({"number": "x"})
+
+
+def build_super_dump(ma: Marshmallow, count: int) -> Work:
+    return dump_work(super_fields(ma)(many=True), records(count))
+
+
+def build_super_load(ma: Marshmallow, count: int) -> Work:
+    return load_work(ma, super_fields(ma)(many=True), records(count))
+
+
 def build_own_dump(ma: Marshmallow, count: int) -> Work:
     return dump_work(own_fields(ma)(many=True), [data.Bag(**record) for record in records(count)])
 
@@ -215,6 +254,9 @@ def cases() -> Iterator[Case]:
         build_hooks_load,
         Goal("load", 1.5, 2),
     )
+    yield Case("super-fields", "_serialize calls super()", "dump", COUNT, build_super_dump)
+    yield Case("load-super-fields", "_deserialize calls super()", "load", COUNT, build_super_load)
+    yield Case("handled", "validate with a handle_error", "errors", 1, build_handled)
     yield Case("declined", "a data_key that is a property", "dump", 30, build_declined_dump)
     yield Case("load-declined", "the same", "load", 30, build_declined_load)
     yield Case("own-dict", "a dict_class of one's own", "dump", 1, build_own_dictionaries)

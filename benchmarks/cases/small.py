@@ -102,6 +102,49 @@ def build_read_fields(ma: Marshmallow, count: int) -> Work:
     return work
 
 
+def warm(ma: Marshmallow) -> Any:
+    """An instance of a class whose instances are lazy by now, if they ever are."""
+    cls = schema(ma)
+    for _ in range(20):
+        cls().load(data.small_record())
+    return cls()
+
+
+def build_missing(ma: Marshmallow, count: int) -> Work:
+    instance, turns = warm(ma), range(count)
+    return lambda: [hasattr(instance, "missing") for _ in turns]
+
+
+def build_caught(ma: Marshmallow, count: int) -> Work:
+    instance, turns = warm(ma), range(count)
+
+    def work() -> object:
+        for _ in turns:
+            try:
+                instance.missing  # noqa: B018
+            except AttributeError as error:
+                said = str(error), error.name
+        return said
+
+    return work
+
+
+def build_read(ma: Marshmallow, count: int) -> Work:
+    instance, turns = warm(ma), range(count)
+    return lambda: [instance.many for _ in turns]
+
+
+def build_set(ma: Marshmallow, count: int) -> Work:
+    instance, turns = warm(ma), range(count)
+
+    def work() -> object:
+        for turn in turns:
+            instance.mine = turn
+        return instance.mine
+
+    return work
+
+
 def build_schema_class(ma: Marshmallow, count: int) -> Work:
     fields, base = ma.fields, ma.Schema
 
@@ -184,6 +227,13 @@ def cases() -> Iterator[Case]:
         collector=True,
     )
     yield Case("pickle-schema", "pickle.dumps(schema)", "instance", 1, build_pickle)
+    for name, title, build in (
+        ("lazy-hasattr", 'hasattr(schema, "missing")', build_missing),
+        ("lazy-caught", "an AttributeError that is caught", build_caught),
+        ("lazy-read", "schema.many", build_read),
+        ("lazy-set", "schema.mine = 1", build_set),
+    ):
+        yield Case(name, f"{title}, 1,000 times", "instance", 1_000, build)
     yield Case("read-fields", "schema.fields, 1,000 times", "instance", 1_000, build_read_fields)
     yield Case(
         "schema-class",
