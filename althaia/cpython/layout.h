@@ -57,10 +57,13 @@
 
 #if PY_VERSION_HEX < 0x030D0000
 #define althaia_optional_attr _PyObject_LookupAttr
+#define althaia_put_dict(obj, name, dict) PyObject_GenericSetDict(obj, dict, NULL)
 #define ALTHAIA_BEGIN_CRITICAL(op) {
 #define ALTHAIA_END_CRITICAL() }
 #else
 #define althaia_optional_attr PyObject_GetOptionalAttr
+/* PyObject_GenericSetDict() would leave the inline values valid beside the new dictionary. */
+#define althaia_put_dict(obj, name, dict) PyObject_GenericSetAttr(obj, name, dict)
 #define ALTHAIA_BEGIN_CRITICAL(op) Py_BEGIN_CRITICAL_SECTION(op)
 #define ALTHAIA_END_CRITICAL() Py_END_CRITICAL_SECTION()
 #endif

@@ -39,7 +39,7 @@ cdef str GET_STATE = "__getstate__"
 cdef object object_state = object.__getstate__
 cdef tuple OPTIONS = ("only", "exclude", "load_only", "dump_only")
 # Attributes of which one is often all that a hook, or ``Nested.schema``, reads.
-cdef tuple MADE_ALONE = (FIELDS, *OPTIONS)
+cdef frozenset MADE_ALONE = frozenset((FIELDS, *OPTIONS))
 cdef str INIT = "__init__"
 cdef tuple UNKNOWN_CHOICES = ("exclude", "include", "raise")
 cdef str CHECK_UNKNOWN = "validate_unknown_parameter_value"

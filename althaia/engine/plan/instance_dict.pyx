@@ -2,7 +2,6 @@
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
-    int PyObject_GenericSetAttr(object obj, object name, object value) except -1
     ctypedef struct PyTypeObject:
         const char* tp_name
     object PyType_GenericAlloc(PyTypeObject* cls, Py_ssize_t items)
@@ -11,6 +10,7 @@ cdef extern from "althaia/cpython/layout.h":
     ctypedef object (*allocator)(object cls, Py_ssize_t items)
     void althaia_allocate_by(object cls, allocator allocate)
     PyObject* althaia_dict_there(object obj)
+    int althaia_put_dict(object obj, object name, object state) except -1
 
 
 cdef class InstanceDict(dict):
@@ -127,10 +127,8 @@ cdef InstanceDict instance_dict(object schema):
 cdef object allocated(object cls, Py_ssize_t items):
     """Allocate an instance that has an :class:`InstanceDict` from the start."""
     cdef object schema = PyType_GenericAlloc(<PyTypeObject*>cls, items)
-    cdef InstanceDict state
     if may_be_put(schema):
-        state = InstanceDict.__new__(InstanceDict)
-        put_dict(schema, state)
+        put_dict(schema, InstanceDict.__new__(InstanceDict))
     return schema
 
 
@@ -149,10 +147,8 @@ cpdef bint may_be_put(object obj) except -1:
 
 cdef int put_dict(object obj, dict state) except -1:
     """Replace the instance dictionary of an object without calling a ``__setattr__``."""
-    # Not PyObject_GenericSetDict: on 3.13 it would leave the inline values valid beside the new
-    # dictionary.
     try:
-        PyObject_GenericSetAttr(obj, "__dict__", state)
+        althaia_put_dict(obj, "__dict__", state)
     except AttributeError:
         # CPython could not allocate the dictionary that is to be replaced, and reports that by this
         # exception.
