@@ -255,7 +255,7 @@ cdef inline Py_ssize_t read_text(
     cdef uint64_t seen = 0
     cdef Py_ssize_t at = start + althaia_plain_run(text + start, size - start, &seen)
     if text[at] != c'"' or seen & HIGH_BITS:
-        return read_odd_text(tape, text, start, size)
+        return read_odd_text(tape, text, start, size, at, seen)
     return put_characters(tape, start, at)
 
 
@@ -268,11 +268,10 @@ cdef inline Py_ssize_t put_characters(Tape tape, Py_ssize_t start, Py_ssize_t en
 
 
 cdef Py_ssize_t read_odd_text(
-    Tape tape, const uint8_t* text, Py_ssize_t start, Py_ssize_t size
+    Tape tape, const uint8_t* text, Py_ssize_t start, Py_ssize_t size, Py_ssize_t at, uint64_t seen
 ) except? -1:
-    """Do the same for text with escapes, beyond ASCII, or near the end of the document."""
-    cdef uint64_t seen = 0
-    cdef Py_ssize_t at = start
+    """Do the same for text with escapes, beyond ASCII, or near the end of the document. It is read
+    up to ``at``, and has the bits of ``seen`` so far."""
     while True:
         at += althaia_plain_run(text + at, size - at, &seen)
         if text[at] == c'"':
