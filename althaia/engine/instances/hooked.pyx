@@ -8,6 +8,7 @@ instance with it: if they are equal, the call runs the prototype's plan with the
 """
 
 cdef tuple PLAIN_KEYS = (str, type(None))
+cdef tuple SORTED_BY = ("dump_only", "load_only", "data_key", "attribute")
 cdef tuple PLAIN_TYPES = (str, int, bool, type(None))
 # The number of instances that are tried as the prototype.
 cdef int MOST_HOOKED_ATTEMPTS = 16
@@ -30,15 +31,11 @@ cdef int bind(object schema, OwnFields own) except -1:
     The hook may change the schema. Hence each attribute is read at the moment at which upstream's
     code reads it.
     """
-    cdef object fields = schema.dict_class(), load_fields, dump_fields, copied
+    cdef object fields = schema.dict_class(), copied
     cdef bint are_copies = True
     for name, number in <tuple>own.prototype.attributes["fields"]:
         copied = own.by_number[number]
-        field = schema.declared_fields.get(name, ABSENT)
-        if field is ABSENT:
-            if not upstream.infers_fields:
-                raise KeyError(name)
-            field = upstream.live["fields"]["Inferred"]()
+        field = declared_field(schema, name)
         if field is not copied:
             schema._bind_field(name, field)
         else:
@@ -50,22 +47,80 @@ cdef int bind(object schema, OwnFields own) except -1:
             schema.on_bind_field(name, field)
         fields[name] = field
         are_copies = are_copies and field is copied
-    load_fields, dump_fields = schema.dict_class(), schema.dict_class()
-    sort(are_copies, fields, load_fields, dump_fields)
+    return set_fields(schema, are_copies, fields)
+
+
+cdef bint init_fields(object schema) except -1:
+    """Do what ``Schema._init_fields`` does for an instance with all its declared fields but those
+    in ``exclude``. Return False, having changed nothing, if upstream's code must do it."""
+    cdef object declared = schema.declared_fields, exclude = schema.exclude, fields
+    cdef object set_class = upstream.schema_attributes.get("set_class")
+    cdef bint are_plain = True
+    if (
+        # Upstream's own class is what set_fields() leaves to upstream's code.
+        type(schema) is upstream.Schema
+        or not upstream.is_known("schema.Schema._init_fields")
+        or schema.set_class is not set_class
+        or type(declared) is not dict
+        or schema.only is not None
+        or type(exclude) not in (set, set_class)
+        or not set(exclude) <= declared.keys()
+        or schema.opts.fields
+        or (upstream.infers_fields and (schema.opts.additional or not makes_quietly()))
+    ):
+        return False
+    fields = schema.dict_class()
+    for name in [name for name in declared if name not in exclude]:
+        field = declared_field(schema, name)
+        schema._bind_field(name, field)
+        fields[name] = field
+        are_plain = are_plain and is_read_plainly(field)
+    set_fields(schema, are_plain, fields)
+    return True
+
+
+cdef bint makes_quietly() except -1:
+    """Whether nobody notices that the Inferred that upstream makes for each field is not made."""
+    return upstream.Field.__init__ is seam.pristine[upstream.Field]["__init__"]
+
+
+cdef object declared_field(object schema, object name):
+    """Return the field that upstream binds for a name."""
+    cdef object field = schema.declared_fields.get(name, ABSENT)
+    if field is ABSENT:
+        if not upstream.infers_fields:
+            raise KeyError(name)
+        field = upstream.live["fields"]["Inferred"]()
+    return field
+
+
+cdef bint is_read_plainly(object field) except -1:
+    """Whether a field has what :func:`sort` reads in its instance dictionary, and no class of its
+    own changes how it is read."""
+    for name in SORTED_BY:
+        if althaia_type_lookup(type(field), name) is not None:
+            return False
+    return copies_as_object(field)
+
+
+cdef int set_fields(object schema, bint are_plain, object fields) except -1:
+    """Set the attributes that ``Schema._init_fields`` sets, in its order."""
+    cdef object load_fields = schema.dict_class(), dump_fields = schema.dict_class()
+    sort(are_plain, fields, load_fields, dump_fields)
     schema.fields = fields
     schema.dump_fields = dump_fields
     schema.load_fields = load_fields
     return 0
 
 
-cdef int sort(bint are_copies, object fields, object load_fields, object dump_fields) except -1:
+cdef int sort(bint are_plain, object fields, object load_fields, object dump_fields) except -1:
     """Fill the mappings of loaded and of dumped fields. Upstream's code does it if a field is
     another one than the copy, if it may run user code, or if two names collide, which is its
     error."""
     cdef set keys = set(), targets = set()
     cdef dict state
     for name, field in fields.items():
-        if not are_copies:
+        if not are_plain:
             break
         state = vars_of(field)
         dump_only, load_only = state.get("dump_only"), state.get("load_only")

@@ -17,7 +17,7 @@ cdef int64_t rebound = 0
 
 def binding(schema):
     """Called first in ``Schema._init_fields``. Return True if the instance is lazy, so that no
-    field need be bound."""
+    field need be bound, or if all are bound now."""
     cdef InstanceDict state = existing_dict(schema)
     cdef object fields = None
     if state is not None and state.lazy == UNBOUND:
@@ -27,10 +27,10 @@ def binding(schema):
         try:
             fields = PyObject_GenericGetAttr(schema, FIELDS)
         except AttributeError:
-            return False
+            return init_fields(schema)
     if type(fields) is not dict or len(<dict>fields) > 0:
         althaia_count(&rebound, 1)
-    return False
+    return init_fields(schema)
 
 
 cdef int64_t times_rebound() noexcept:

@@ -59,7 +59,7 @@ cdef class LoadMoment(LoadStep):
     :param words: what the field's messages name in braces.
     :param awareness: whether a datetime must have a time zone, must have none, or either.
     :param format: the commonest form of its text, which is read in less time; None if it is not
-        known. See :func:`plain_format`.
+        known. See :func:`compiled`.
     :param cls: the class that is made of such text.
     :param zoned: whether a time zone may follow.
     """
@@ -148,9 +148,8 @@ def chosen_function(analysis, field, table):
 def dump_moment(analysis, field, options):
     chosen, function = chosen_function(analysis, field, "SERIALIZATION_FUNCS")
     if function is ABSENT or not function:
-        plain = plain_format(chosen)
-        if plain is not None:
-            return DumpMoment(field, label="strftime, plain", format=plain, **options)
+        if PLAIN_FORMAT.fullmatch(chosen):
+            return DumpMoment(field, label="strftime, plain", format=compiled(chosen), **options)
         return DumpByFunction(field, function=methodcaller("strftime", chosen), **options)
     utils = seam.defined["utils"]
     for name, own in ISO_FUNCTIONS.items():
@@ -206,11 +205,6 @@ def compiled(form):
     return form
 
 
-def plain_format(chosen):
-    """Return a format compiled if it has only the common directives, else None."""
-    return compiled(chosen) if PLAIN_FORMAT.fullmatch(chosen) else None
-
-
 def by_format(analysis, field, name, chosen):
     """Return how a step parses a ``strptime`` format: by upstream's own function, and text with all
     digits present without it. The regular expression of ``strptime`` matches such text in the same
@@ -221,10 +215,14 @@ def by_format(analysis, field, name, chosen):
     parse = {"parse": partial(make, data_format=chosen)}
     # strptime would validate the time of a date and the date of a time, too. Newer Python versions
     # warn if a format has a day and no year.
-    if not set(chosen).isdisjoint(UNUSED[name]) or ("%d" in chosen and "%Y" not in chosen):
+    if (
+        not PLAIN_FORMAT.fullmatch(chosen)
+        or not set(chosen).isdisjoint(UNUSED[name])
+        or ("%d" in chosen and "%Y" not in chosen)
+    ):
         return parse
     analysis.watch_original(dt, "datetime", TEMPORAL["datetime"])
-    return parse | {"cls": TEMPORAL[name], "format": plain_format(chosen)}
+    return parse | {"cls": TEMPORAL[name], "format": compiled(chosen)}
 
 
 def parsing_by(analysis, function, chosen):
