@@ -52,7 +52,9 @@ def run(work: Callable[[int], None], threads: int = THREADS) -> None:
         thread.join(max(0.0, until - time.monotonic()))
     if any(thread.is_alive() for thread in pool):
         faulthandler.dump_traceback(all_threads=True)
-        raise AssertionError(f"after {LONGEST} seconds there are threads that have not ended")
+        raise AssertionError(
+            f"after {LONGEST} seconds there are threads that have not ended, and {len(errors)} failed"
+        ) from (errors[0] if errors else None)
     if errors:
         raise AssertionError(f"{len(errors)} of {threads} threads failed") from errors[0]
 

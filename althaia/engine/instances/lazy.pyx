@@ -213,7 +213,8 @@ cdef InstanceDict start(object schema, dict kept, Prototype prototype):
     cdef InstanceDict state = instance_dict(schema)
     if state is None or state.prototype is not None:
         return None
-    for name in <dict>state:
+    # Almost always empty. A list, because without the GIL another thread may add attributes.
+    for name in list(<dict>state) if state else ():
         # A Method field binds to the instance's attribute of the method's name.
         if (
             name in shadowing or name in kept_names
