@@ -53,7 +53,7 @@ def run(work: Callable[[int], None], threads: int = THREADS) -> None:
     if any(thread.is_alive() for thread in pool):
         faulthandler.dump_traceback(all_threads=True)
         raise AssertionError(
-            f"after {LONGEST} seconds there are threads that have not ended, and {len(errors)} failed"
+            f"after {LONGEST} seconds threads have not ended, and {len(errors)} failed"
         ) from (errors[0] if errors else None)
     if errors:
         raise AssertionError(f"{len(errors)} of {threads} threads failed") from errors[0]
