@@ -72,7 +72,7 @@ FORMATS = [
     "rfc", "rfc822", "timestamp", "timestamp_ms",
     "%Y-%m-%d", "%Y%m%d%H%M%S", "%d.%m.%Y %H:%M", "%Y-%m-%dT%H:%M:%S.%fZ", "%H:%M:%S", "%H%M%f",
     "%Y", "%f", "%y-%m-%d", "%d %b %Y", "%Y %Y", "%Y%%", "%", "%Y-%", "", "%Y\N{BULLET}%m",
-    "%Y  %m", "iso", "%H:%M", "T%H:%M", "%m/%Y", "%d %m",
+    "%Y  %m", "iso", "%H:%M", "T%H:%M", "%m/%Y",
     "%Y-%m-%d" * 12, "%-d.%m.%Y", "%d/%m/%Y", "Y%Y", "%Y\n", "%Y-%m-%d %z", "%_d %Y",
 ]  # fmt: skip
 
