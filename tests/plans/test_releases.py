@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from althaia.engine.plan import FEATURES_BY_VARIANT
-from althaia.releases import digests, meanings
+from althaia.releases import meanings
+from buildtools import semantics
 from tests import releases
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +42,7 @@ def table() -> meanings.Table:
 
 def present(version: str) -> dict[str, str]:
     package = releases.installed(version) / "marshmallow"
-    return digests.digests(
+    return semantics.digests(
         {
             path.relative_to(package).as_posix(): path.read_text("utf-8")
             for path in package.rglob("*.py")

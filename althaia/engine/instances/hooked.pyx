@@ -1,5 +1,6 @@
-"""Instances whose class has an ``on_bind_field``. They are built at once.
+"""Instances that are built at once, most of them because their class has an ``on_bind_field``.
 
+:func:`init_fields` binds the fields of those that are not made from a prototype. For the others,
 ``lazy`` gives such an instance copies of the declared fields. :func:`bind` sets what binding has
 set on the prototype's fields, and calls the hook, in upstream's order. Most instances are equal
 after that, and most are used once. Hence the first of them becomes a second prototype, with the
@@ -55,7 +56,8 @@ cdef bint init_fields(object schema) except -1:
     in ``exclude``. Return False, having changed nothing, if upstream's code must do it."""
     cdef object declared = schema.declared_fields, exclude = schema.exclude, fields
     cdef object set_class = upstream.schema_attributes.get("set_class")
-    cdef bint are_plain = True
+    cdef object made_by = seam.pristine[upstream.Field]["__init__"]
+    cdef bint are_plain
     if (
         # Upstream's own class is what set_fields() leaves to upstream's code.
         type(schema) is upstream.Schema
@@ -66,10 +68,13 @@ cdef bint init_fields(object schema) except -1:
         or type(exclude) not in (set, set_class)
         or not set(exclude) <= declared.keys()
         or schema.opts.fields
-        or (upstream.infers_fields and (schema.opts.additional or not makes_quietly()))
+        or (upstream.infers_fields and schema.opts.additional)
+        # An __init__ of somebody's own would see the Inferred that upstream makes for each field.
+        or (upstream.infers_fields and upstream.Field.__init__ is not made_by)
     ):
         return False
     fields = schema.dict_class()
+    are_plain = not fields
     for name in [name for name in declared if name not in exclude]:
         field = declared_field(schema, name)
         schema._bind_field(name, field)
@@ -77,11 +82,6 @@ cdef bint init_fields(object schema) except -1:
         are_plain = are_plain and is_read_plainly(field)
     set_fields(schema, are_plain, fields)
     return True
-
-
-cdef bint makes_quietly() except -1:
-    """Whether nobody notices that the Inferred that upstream makes for each field is not made."""
-    return upstream.Field.__init__ is seam.pristine[upstream.Field]["__init__"]
 
 
 cdef object declared_field(object schema, object name):
