@@ -55,7 +55,7 @@ cdef class Prototype:
         """Read how the attributes of an instance are made."""
         self.fields, self.index, self.changes, self.sets, self.bindings = [], {}, [], [], {}
         cdef dict attributes = {}, alike = {}
-        for name, value in vars_of(self.schema).items():
+        for name, value in list(vars_of(self.schema).items()):
             if name in MAPPINGS and self.original is None:
                 entries = tuple([
                     (key, number_of(self, field, self.schema)) for key, field in value.items()
