@@ -161,7 +161,7 @@ def _wrapped(doc: str) -> str:
     from shutil import get_terminal_size
     from textwrap import dedent, fill
 
-    width = get_terminal_size().columns - 2
+    width = max(1, get_terminal_size().columns - 2)
     return "\n\n".join(
         each if each.startswith(" ") else fill(" ".join(each.split()), width)
         for each in dedent(doc).strip().split("\n\n")

@@ -143,10 +143,9 @@ cdef int sort(bint are_plain, object fields, object load_fields, object dump_fie
     dump_fields.clear()
     cdef object schema = object.__new__(upstream.Schema)
     schema.__dict__.update(
-        declared_fields=fields, only=None, exclude=set(), _bind_field=lambda name, field: None
+        declared_fields=fields, only=None, exclude=set(), _bind_field=lambda name, field: None,
+        ordered=False,
     )
-    if upstream.has_context:
-        schema.__dict__["ordered"] = False
     upstream.schema_attributes["_init_fields"](schema)
     load_fields.update(schema.load_fields)
     dump_fields.update(schema.dump_fields)

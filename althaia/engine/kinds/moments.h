@@ -162,7 +162,7 @@ althaia_read_format(PyObject *text, PyObject *format, int *numbers)
                 }
             }
         }
-        else if (*at == *from || (*from == '?' && (*at == 'T' || *at == ' '))) {
+        else if (*from == '?' ? *at == 'T' || *at == ' ' : *at == *from) {
             at++;
         }
         else {

@@ -112,10 +112,10 @@ cdef Tape parse_json(object text):
     try:
         value, end = scan_once(owner, skip(tape.text, 0))
     except StopIteration as found:
-        raise standard_json.JSONDecodeError("Expecting value", owner, found.value) from None
+        raise standard_json.decoder.JSONDecodeError("Expecting value", owner, found.value) from None
     end = skip(tape.text, end)
     if end != size:
-        raise standard_json.JSONDecodeError("Extra data", owner, end)
+        raise standard_json.decoder.JSONDecodeError("Extra data", owner, end)
     tape = Tape.__new__(Tape)
     put_object(tape, value)
     return tape
