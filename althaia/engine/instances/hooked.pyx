@@ -33,7 +33,7 @@ cdef int bind(object schema, OwnFields own) except -1:
     code reads it.
     """
     cdef object fields = schema.dict_class(), copied
-    cdef bint are_copies = True
+    cdef bint are_copies = not fields
     for name, number in <tuple>own.prototype.attributes["fields"]:
         copied = own.by_number[number]
         field = declared_field(schema, name)
@@ -57,7 +57,6 @@ cdef bint init_fields(object schema) except -1:
     cdef object declared = schema.declared_fields, exclude = schema.exclude, fields
     cdef object set_class = upstream.schema_attributes.get("set_class")
     cdef object made_by = seam.pristine[upstream.Field]["__init__"]
-    cdef bint are_plain
     if (
         # Upstream's own class is what set_fields() leaves to upstream's code.
         type(schema) is upstream.Schema
@@ -74,7 +73,7 @@ cdef bint init_fields(object schema) except -1:
     ):
         return False
     fields = schema.dict_class()
-    are_plain = not fields
+    cdef bint are_plain = not fields
     for name in [name for name in declared if name not in exclude]:
         field = declared_field(schema, name)
         schema._bind_field(name, field)
