@@ -138,7 +138,7 @@ def cell_reader(
         for key, cell in record.items():
             value = instead.get(key, usual) if cell == nothing else cell
             if key in holding:
-                value = _decoded(value, by_name[key])
+                value = _decoded(value, by_name[key], usual is _LEFT_OUT)
             elif key in whole and cell.isascii() and cell.removeprefix("-").isdecimal():
                 value = _parsed(int, cell)
             if value is not _LEFT_OUT:
@@ -148,18 +148,19 @@ def cell_reader(
     return read
 
 
-def _decoded(value: Any, field: Any) -> Any:
-    """Return what a field loads, its JSON text decoded at any depth of lists and structures."""
+def _decoded(value: Any, field: Any, without_nulls: bool) -> Any:
+    """Return what a field loads: JSON text decoded, nulls left out if asked, at any depth."""
     from marshmallow import fields
 
     if isinstance(value, str):
         holds = isinstance(field, (fields.List, fields.Tuple, fields.Mapping, fields.Nested))
         return _parsed(json.loads, value) if holds and value[:1] in ("[", "{") else value
     if isinstance(value, list) and isinstance(field, (fields.List, fields.Nested)):
-        return [_decoded(each, getattr(field, "inner", field)) for each in value]
+        return [_decoded(each, getattr(field, "inner", field), without_nulls) for each in value]
     if isinstance(value, dict) and isinstance(field, fields.Nested):
         known = by_key(field.schema.load_fields)
-        return {key: _decoded(each, known.get(key)) for key, each in value.items()}
+        kept = {k: v for k, v in value.items() if v is not None} if without_nulls else value
+        return {key: _decoded(each, known.get(key), without_nulls) for key, each in kept.items()}
     return value
 
 

@@ -40,9 +40,9 @@ def compare(file: str, inputs: Sequence[str], written: Sequence[str] = ()) -> No
 
 
 def _same(one: str, other: str) -> bool:
-    """Return whether two names lead to one file."""
+    """Return whether two names lead to one file; ``-`` is standard input."""
     try:
-        return os.path.samefile(one, other)
+        return os.path.samefile("/dev/stdin" if one == "-" else one, other)
     except OSError:
         # One of the two files does not exist yet.
         return os.path.realpath(one) == os.path.realpath(other)

@@ -17,11 +17,10 @@ import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from os.path import abspath
 from typing import Any
 
 from althaia.cli import Answer, CommandError
-from althaia.cli.sides import Pair, Process, sentence
+from althaia.cli.sides import Pair, Process, add_data, sentence
 from althaia.cli.terminal import bar
 
 ROUNDS = 9
@@ -49,12 +48,7 @@ class Row:
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("schema", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order")
-    add("--data", type=abspath, metavar="FILE", help="records, .json, .jsonl or .ndjson")
-    add(
-        "--source",
-        metavar="MODULE:NAME",
-        help="objects to dump, or a function that returns them; it may take their number",
-    )
+    add_data(parser, "--source")
     add("--dump", action="store_true", help="measure dumping only")
     add("--load", action="store_true", help="measure loading only")
     add(
@@ -69,8 +63,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> Answer:
     both = options.dump == options.load
     directions = [d for d in ("dump", "load") if both or getattr(options, d)]
-    if options.data and options.source:
-        raise CommandError("give --data or --source, not both")
     if min(options.rounds, options.objects) < 1:
         raise CommandError("--rounds and --objects are at least 1")
     report = measured(

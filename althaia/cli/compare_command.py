@@ -18,12 +18,11 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack
 from dataclasses import asdict
-from os.path import abspath
 from pathlib import Path
 from typing import Any
 
 from althaia.cli import Answer, CommandError
-from althaia.cli.sides import Differences, Pair, sentence
+from althaia.cli.sides import Differences, Pair, add_data, sentence
 from althaia.cli.terminal import bar
 from althaia.trust.compare import read_file
 from althaia.trust.differences import Difference
@@ -34,15 +33,7 @@ COUNT = 1_000
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("schema", nargs="?", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order")
-    given = parser.add_mutually_exclusive_group()
-    given.add_argument(
-        "--objects",
-        metavar="MODULE:FACTORY",
-        help="objects to dump, or a function that returns them; it may take their number",
-    )
-    given.add_argument(
-        "--data", type=abspath, metavar="FILE", help="records, .json, .jsonl or .ndjson"
-    )
+    add_data(parser, "--objects")
     add("--report", metavar="FILE", help="sum up what workers have found")
     add("--load", action="store_true", help="load the records of --data, instead of dumping them")
     add("--count", type=int, default=COUNT, help=f"how many to ask --objects for, {COUNT:,}")

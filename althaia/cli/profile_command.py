@@ -52,9 +52,7 @@ def execute(options: argparse.Namespace) -> int:
             try:
                 open(file, "ab").close()
             except OSError as error:
-                why = f"{file}: cannot be written: {error.strerror}"
-                print(f"python -m althaia profile: {why}", file=sys.stderr)
-                return 2
+                return run.refuse(f"{file}: cannot be written: {error.strerror}")
             # The program may change the folder.
             setattr(options, option, os.path.abspath(file))
     stack = ExitStack()
@@ -110,6 +108,8 @@ class Estimate:
             yield f"  {name}: {f'{ratio:.1f} times' if ratio >= 1.05 else 'not'} faster"
         for name, why in self.unknown.items():
             yield f"  {name}: {'counted as unchanged, because ' if self.ratios else ''}{why}"
+        if self.ratios:
+            yield "Your own code in these calls, lazy loads of an ORM too, will be no faster."
 
 
 def estimate(profile: Profile) -> Estimate:

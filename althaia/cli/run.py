@@ -31,7 +31,7 @@ def execute(words: list[str], begin: Callable[[], object] = lambda: None) -> int
     exception of the program pass through.
     """
     if not words:
-        return _refuse("nothing to run: name a script, -m MODULE or -c CODE")
+        return refuse("nothing to run: name a script, -m MODULE or -c CODE")
     option, glued = words[0][:2], words[0][2:]
     program, argv = PROGRAMS.get(option, _script), words
     if option in PROGRAMS:
@@ -39,9 +39,10 @@ def execute(words: list[str], begin: Callable[[], object] = lambda: None) -> int
         if glued:
             argv.insert(1, glued)
         elif not words[1:]:
-            return _refuse(f"argument expected for the {option} option")
+            return refuse(f"argument expected for the {option} option")
     elif option.startswith("-") and option != "-":
-        return _refuse(f"unknown option {option}: options of Python itself go before '-m althaia'")
+        where = "options of Python itself go before '-m althaia', a command's behind its name"
+        return refuse(f"unknown option {words[0]}: {where}")
     try:
         redirected = redirect.switch_on("python -m althaia")
     except redirect.REFUSALS as error:
@@ -88,7 +89,7 @@ def _script(name: str) -> None:
             with open_code(path) as file:
                 source = file.read()
         except OSError as error:
-            raise SystemExit(_refuse(f"can't open the script: {error}")) from None
+            raise SystemExit(refuse(f"can't open the script: {error}")) from None
         namespace = _set_main(os.path.dirname(os.path.realpath(name)))
         namespace |= {"__file__": path, "__loader__": SourceFileLoader("__main__", path)}
         if sys.version_info < (3, 15):
@@ -143,6 +144,6 @@ def _hide_own_frames(error: BaseException) -> None:
     sys.excepthook = shown
 
 
-def _refuse(text: str) -> int:
+def refuse(text: str) -> int:
     print(f"python -m althaia: {text}", file=sys.stderr)
     return 2

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 from contextlib import ExitStack, suppress
 from functools import partial
+from os.path import abspath
 from typing import Any
 
 from althaia.cli import CommandError
@@ -19,6 +21,14 @@ _OURS = {f"ALTHAIA_{each}" for each in
          ("PATCH", "DISABLE", "COMPARE", "COMPARE_FILE", "STRICT", "NOTES")}  # fmt: skip
 Differences = dict[str, Difference]
 """By name of the call."""
+
+
+def add_data(parser: argparse.ArgumentParser, option: str) -> None:
+    """Add the option that names objects of the user's, and the one that names a file instead."""
+    what = "objects to dump, or a function that returns them; it may take their number"
+    add = parser.add_mutually_exclusive_group().add_argument
+    add(option, metavar="MODULE:NAME", help=what)
+    add("--data", type=abspath, metavar="FILE", help="records, .json, .jsonl or .ndjson")
 
 
 class Process:

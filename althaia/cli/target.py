@@ -22,10 +22,14 @@ _T = TypeVar("_T")
 def schema(text: str) -> Any:
     """Return the schema that ``text`` names; an instance if it names a class.
 
-    :raises CommandError: it names none.
+    :raises CommandError: it names none, or a class that cannot be made without arguments.
     """
     found = resolve(text)
-    instance = found() if isinstance(found, type) else found
+    try:
+        instance = found() if isinstance(found, type) else found
+    except TypeError as error:
+        said = f"{text} cannot be made without arguments, name an instance instead: {error}"
+        raise CommandError(said) from error
     if not (hasattr(instance, "dump_fields") and hasattr(instance, "load_fields")):
         raise CommandError(f"{text} is {found!r}, which is no marshmallow schema")
     return instance
@@ -59,6 +63,8 @@ def imported(name: str) -> ModuleType:
 
     :raises CommandError: there is no such module
     """
+    if "/" in name or name.startswith("."):
+        raise CommandError(f"{name!r} is no name of a module: write package.module, not a path")
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

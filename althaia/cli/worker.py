@@ -166,12 +166,16 @@ def _given(file: str | None, source: str | None, count: int) -> tuple[list[Any],
     if file:
         records = read_records(Path(file))
         return records, f"{len(records):,} records of {Path(file).name}"
-    found = target.resolve(source or "")
-    if callable(found):
-        found = found(count) if inspect.signature(found).parameters else found()
-    if isinstance(found, (str, bytes, Mapping)) or not isinstance(found, Iterable):
-        found = [found]
-    objects = list(found)
+    named = source or ""
+
+    def found() -> list[Any]:
+        given = target.resolve(named)
+        if callable(given):
+            given = given(count) if inspect.signature(given).parameters else given()
+        one = isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable)
+        return [given] if one else list(given)
+
+    objects = target.asked(named, found)
     if not objects:
         raise CommandError(f"{source} gives no objects")
     # Plans are made with a collection, on one side only. What is kept alive by a cycle alone, such

@@ -76,7 +76,7 @@ class Finding:
     def command(self) -> str:
         """The command that reproduces it outside the service."""
         module, _, name = self.schema.rpartition(".")
-        given = "--objects MODULE:FACTORY" if self.call.startswith("dump") else "--data FILE --load"
+        given = "--objects MODULE:NAME" if self.call.startswith("dump") else "--data FILE --load"
         return f"python -m althaia compare {module}:{name} {given}"
 
     def as_dict(self) -> dict[str, str]:

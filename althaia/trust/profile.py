@@ -299,9 +299,7 @@ def _answered(
     began = perf_counter()
     try:
         result = inner(call.schema, *args, **options)
-        if upstream is None:
-            call.outside = True
-        elif result is seam.DECLINED:
+        if upstream is not None and result is seam.DECLINED:
             # Nothing would stop the clock at the end of upstream's method.
             call.declines = name
             call.outside = name in ("dump", "load")

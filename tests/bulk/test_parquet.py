@@ -386,6 +386,23 @@ def test_nulls_are_left_out_where_empty_is_missing(tmp_path):
     ]
 
 
+def test_so_are_nulls_inside_structures_and_lists_of_them(tmp_path):
+    class Inner(Schema):
+        a = fields.Integer()
+        b = fields.String()
+
+    class Outer(Schema):
+        one = fields.Nested(Inner)
+        many = fields.List(fields.Nested(Inner))
+
+    rows = [{"one": {"a": 1, "b": None}, "many": [{"a": None, "b": "x"}, {"a": 2, "b": None}]}]
+    file, made = tmp_path / "x.parquet", tmp_path / "x.ndjson"
+    parquet.write_table(pyarrow.Table.from_pylist(rows), file)
+    assert not bulk.check(Outer, str(file)).valid
+    assert bulk.convert(Outer, str(file), str(made), empty="missing").good
+    assert json.loads(made.read_text()) == {"one": {"a": 1}, "many": [{"b": "x"}, {"a": 2}]}
+
+
 class Texts(Schema):
     extra = fields.Dict()
     pair = fields.Tuple((fields.Integer(), fields.String()))

@@ -68,6 +68,9 @@ class Stamped(Schema):
     id = fields.Int()
     at = fields.Function(lambda obj: time.perf_counter_ns())
 
+def failing():
+    1 / 0
+
 class Broken(Schema):
     bad = fields.Function(lambda obj: 1 / 0)
 
@@ -267,8 +270,8 @@ def test_what_was_measured_is_said(bench):
     ("words", "said"),
     [
         (("shop:Painted", "--source", "shop:nothing"), "has no attribute 'nothing'"),
-        (("shop:Painted", "--source", "shop:things", "--data", "x.json"), "not both"),
         (("shop:Nope",), "has no attribute 'Nope'"),
+        (("shop:Painted", "--source", "shop:failing"), "shop:failing raised ZeroDivisionError"),
         (("shop:number",), "no marshmallow schema"),
         (("nowhere:Order",), "no module 'nowhere'"),
         (("shop:Order", "--data", "missing.json"), "missing.json"),
@@ -284,6 +287,12 @@ def test_what_cannot_be_measured_is_said(bench, words, said):
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
+
+
+def test_objects_and_a_file_exclude_each_other(bench):
+    done = bench("shop:Painted", "--source", "shop:things", "--data", "x.json")
+    assert done.returncode == 2
+    assert "argument --data: not allowed with argument --source" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,16 @@ def test_a_pipe_is_read(folder, form):
     assert (done.returncode, done.stdout.splitlines()[-2]) == (1, b"1 records, 0 valid, 1 invalid")
 
 
+def test_standard_input_is_not_converted_onto_itself(folder):
+    before = (folder / "good.ndjson").read_bytes()
+    words = [sys.executable, "-m", "althaia", "convert", "orders:Order", "-", "good.ndjson"]
+    with open(folder / "good.ndjson", "rb") as given:
+        done = subprocess.run(words, cwd=folder, stdin=given, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"good.ndjson: is also read, as -: name another file" in done.stderr
+    assert (folder / "good.ndjson").read_bytes() == before
+
+
 def test_a_class_that_takes_arguments_is_named(folder):
     (folder / "orders.py").write_text(
         SCHEMAS + "\nclass Mine(Order):\n    def __init__(self, shop): super().__init__()\n"

@@ -26,6 +26,9 @@ class Quote(Schema):
     author = fields.Nested(Author)
     custom = Custom()
 
+class Asking(Quote):
+    def __init__(self, shop): super().__init__()
+
 class Holder:
     inner = Quote(many=True)
 
@@ -99,6 +102,9 @@ def test_without_plans_it_says_so(explain):
         (["shop.schemas:Nope"], "has no attribute 'Nope'"),
         (["shop.schemas:not_a_schema"], "which is no marshmallow schema"),
         (["shop.schemas:Custom"], "which is no marshmallow schema"),
+        (["shop.schemas:Asking"], "made without arguments, name an instance instead: Asking."),
+        (["./shop/schemas.py:Quote"], "'./shop/schemas.py' is no name of a module"),
+        (["shop/schemas.py:Quote"], "write package.module, not a path"),
     ],
 )
 def test_what_it_cannot_explain(explain, words, text):

@@ -232,7 +232,8 @@ def test_a_script_with_the_name_of_a_command(run, folder):
         (["-c"], "argument expected for the -c option"),
         (["-m"], "argument expected for the -m option"),
         (["run"], "nothing to run"),
-        (["-X", "dev"], "options of Python itself go before"),
+        (["-X", "dev"], "unknown option -X: options of Python itself go before"),
+        (["--json", "info"], "unknown option --json: options of Python"),
     ],
 )
 def test_a_command_line_that_means_nothing(run, words, text):

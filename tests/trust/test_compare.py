@@ -113,7 +113,7 @@ def test_a_wrong_answer_is_told_once(plant, caplog):
     assert record.getMessage() == (
         f"{name}.dump differs at [3].lines[1].price: 7.0 by the plan, 2.0 by marshmallow's own "
         f"code. To see it again: python -m althaia compare {__name__}:Order "
-        "--objects MODULE:FACTORY"
+        "--objects MODULE:NAME"
     )
     report = althaia.compare_report()
     assert (report.compared, report.different) == (2, 2)

@@ -325,6 +325,7 @@ def test_no_forecast_where_nothing_can_be_measured(tmp_path: Path) -> None:
 
 def test_a_forecast_says_for_how_much_it_holds() -> None:
     partly = Estimate(0.8, 0.5, 0.6, {"app.S.dump": 9.0}, {"app.T.dump": "it fails"})
+    assert "lazy loads of an ORM" in list(partly.lines())[-1]
     said = "would take about 50% of it, measured for 60% of marshmallow's share"
     assert next(partly.lines()).endswith(said)
     wholly = Estimate(0.8, 0.5, 1.0, {"app.S.dump": 9.0}, {})
