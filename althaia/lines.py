@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -154,12 +154,7 @@ class Lines:
 
 def _chunks(source: Any) -> Iterator[bytes]:
     read = getattr(source, "read", None)
-    if read is None:
-        chunks: Iterable[bytes] = source
-        yield from chunks
-        return
-    while chunk := read(READ_BYTES):
-        yield chunk
+    return iter(source) if read is None else iter(lambda: read(READ_BYTES), b"")
 
 
 def _load(load: Loader, lines: Lines, chunks: Iterator[bytes]) -> Iterator[LoadedLine]:

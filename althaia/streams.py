@@ -167,15 +167,18 @@ class _Pieces:
         """
         before, taken = self.done, self._taken(objects)
         if self.lines:
-            dump_bytes, options = althaia_json.dump_bytes, self.options
-            made = b"".join(
-                [dump_bytes(self.schema, each, many=False, **options) + b"\n" for each in taken]
-            )
+            made = b"".join([self.one(each) for each in taken])
         else:
             made = self._part(list(taken) if self.at_once else taken, before)
         fitting = self.chunk_bytes * (self.done - before) // max(len(made), 1)
         self.size = max(1, min(fitting, self.size * 4, LARGEST_BATCH))
         return made
+
+    def one(self, obj: Any) -> bytes:
+        """Return the text of the next object."""
+        if self.lines:
+            return althaia_json.dump_bytes(self.schema, obj, many=False, **self.options) + b"\n"
+        return self._part((obj,), self.done)
 
     def _taken(self, objects: Iterator[Any]) -> Iterator[Any]:
         for each in islice(objects, self.size):
@@ -211,13 +214,14 @@ def _chunks(pieces: _Pieces, objects: Iterator[Any]) -> Iterator[bytes]:
 
 
 async def _chunks_later(pieces: _Pieces, objects: AsyncIterable[Any]) -> AsyncIterator[bytes]:
-    batch: list[Any] = []
+    made, least = bytearray(), 1
     async for each in objects:
-        batch.append(each)
-        if len(batch) >= pieces.size:
-            yield pieces.chunk(iter(batch))
-            batch = []
-    if batch:
-        yield pieces.chunk(iter(batch))
-    if pieces.end:
-        yield pieces.end
+        # Asking for the next one may close its session.
+        made += pieces.one(each)
+        pieces.done += 1
+        if len(made) >= least:
+            least = min(len(made) * 4, pieces.chunk_bytes)
+            yield bytes(made)
+            made.clear()
+    if made or pieces.end:
+        yield bytes(made) + pieces.end

@@ -142,6 +142,50 @@ def test_what_the_objects_come_from_is_open_while_they_are_dumped(
     assert not is_open
 
 
+@pytest.mark.parametrize("lines", [False, True])
+@pytest.mark.parametrize("schema", [RowSchema, MarkedSchema, HookedSchema])
+@pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 300])
+def test_asynchronous_objects_are_dumped_before_the_next_one(
+    schema: type[Schema], lines: bool, count: int
+) -> None:
+    is_open, expected = True, rows(count)
+
+    class Late(schema):  # type: ignore[valid-type,misc]
+        lazy = fields.Function(lambda row: bool(row) and is_open)
+
+    async def read() -> AsyncIterator[Any]:
+        nonlocal is_open
+        same: dict[str, Any] = {}
+        try:
+            for row in expected:
+                same.update(row)
+                yield same
+        finally:
+            is_open = False
+
+    async def collect() -> bytes:
+        return b"".join([each async for each in althaia.stream(Late(), read(), lines=lines)])
+
+    text = Late().dumps(expected, many=True).encode()
+    if lines:
+        text = b"".join(Late().dumps(each).encode() + b"\n" for each in expected)
+    assert asyncio.run(collect()) == text
+
+
+def test_an_error_of_an_asynchronous_stream_reaches_its_reader() -> None:
+    async def read() -> AsyncIterator[Any]:
+        for row in rows(3):
+            yield row
+        raise OSError("the database is gone")
+
+    async def collect(given: AsyncIterator[Any]) -> None:
+        async for _ in althaia.stream(RowSchema(), given):
+            pass
+
+    with pytest.raises(OSError, match="the database is gone"):
+        asyncio.run(collect(read()))
+
+
 def test_an_error_ends_the_stream() -> None:
     given = rows(1000)
     given[700]["when"] = {1, 2}
