@@ -45,7 +45,7 @@ def dump_bytes(schema: Any, obj: Any, *, many: bool | None = None, **options: An
     b'{"name": "Zo\xc3\xab"}'
     """
     ours = seam.modules and isinstance(schema, seam.defined["schema"]["Schema"])
-    planned: Any = seam.dump_bytes(schema, obj, many, options) if ours else seam.DECLINED
+    planned: Any = seam.dumps(schema, obj, (), many, options, True) if ours else seam.DECLINED
     if planned is seam.DECLINED:
         planned = schema.dumps(obj, many=many, **options)
     made: str | bytes = planned

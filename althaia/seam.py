@@ -323,10 +323,9 @@ construct = _not_made
 copied_fields = _copied_fields
 # First statement of ``Schema.dump``: ``dump(schema, obj, many)``, hooks included.
 dump = _declined
-# First statement of ``Schema.dumps``: ``dumps(schema, obj, args, many, options)``.
+# First statement of ``Schema.dumps``: ``dumps(schema, obj, args, many, options)``. For
+# ``althaia.json.dump_bytes`` a sixth argument, True, asks for bytes.
 dumps = _declined
-# For ``althaia.json.dump_bytes``, the same as bytes: ``dump_bytes(schema, obj, many, options)``.
-dump_bytes = _declined
 # First statement of ``Schema._serialize``: ``serialize(schema, obj, many)``.
 serialize = _declined
 # First statement of ``Schema._do_load``, hooks included:
@@ -347,7 +346,7 @@ collection = _declined
 _OWN: Final = {
     "construct": construct,
     "copied_fields": copied_fields,
-    **dict.fromkeys(("dump", "dumps", "dump_bytes", "serialize"), _declined),
+    **dict.fromkeys(("dump", "dumps", "serialize"), _declined),
     **dict.fromkeys(("load", "loads", "validate", "deserialize", "collection"), _declined),
 }
 """The hooks that return a result, as they are before the engine is loaded."""

@@ -88,7 +88,6 @@ def connect():
     seam.binding = binding
     seam.dump = dump
     seam.dumps = dumps
-    seam.dump_bytes = dump_bytes
     seam.serialize = serialize
     seam.load = load
     if upstream.is_known("schema.Schema.loads"):
@@ -225,22 +224,12 @@ def dump(schema, obj, many):
     return DECLINED if frame is None else run_dump(frame, obj, None, WHOLE)
 
 
-def dumps(schema, obj, args, many, options):
+def dumps(schema, obj, args, many, dict options, bint as_bytes=False):
     """``Schema.dumps``: the text, hooks included, or DECLINED."""
-    return DECLINED if args else written(schema, obj, many, options, TEXT)
-
-
-def dump_bytes(schema, obj, many, options):
-    """:func:`althaia.json.dump_bytes`: the same as bytes, or DECLINED."""
-    return written(schema, obj, many, options, BYTES)
-
-
-cdef object written(object schema, object obj, object many, dict options, Result wanted):
-    """Return the text or bytes of an object or a collection, hooks included, or DECLINED."""
-    cdef DumpPlan plan = straight_plan(schema, obj, many)
+    cdef DumpPlan plan = None if args else straight_plan(schema, obj, many)
     cdef Sink sink = None if plan is None else open_sink(option(plan, "render_module"), options)
     cdef DumpFrame frame = None if sink is None else opened_dump(plan, schema, obj, many)
-    return DECLINED if frame is None else run_dump(frame, obj, sink, wanted)
+    return DECLINED if frame is None else run_dump(frame, obj, sink, BYTES if as_bytes else TEXT)
 
 
 cdef DumpPlan straight_plan(object schema, object obj, object many):
@@ -356,9 +345,11 @@ def loads(schema, text, many, partial, unknown, dict options):
     cdef Tape tape
     cdef Counters counters
     cdef object result
-    tape = None if options or text is None else parse(schema.opts.render_module, text)
+    tape = None if options else parse(schema.opts.render_module, text)
     if tape is None:
         return DECLINED
+    if tape.failure is not None:
+        raise tape.failure
     frame = opened_load(text_plan(schema, tape, many), schema, many, partial, unknown)
     if frame is None:
         return schema.load(tape.make(0), many=many, partial=partial, unknown=unknown)

@@ -88,19 +88,23 @@ cdef class LoadFrame:
     cdef object field_input(self, object key, object data)
 
 
-cdef class LoadStep:
+cdef class Step:
     cdef readonly object field
-    cdef public object attr, key, target, default
-    cdef public bint dotted, required, allow_none, calls_validate
-    cdef public list pre_load, post_load
-    cdef public tuple checks
-    cdef public dict error_messages
+    cdef public object attr, key, default
     cdef public str why
-    # Where the step found the value in the last input, see cpython/inline_cache.h.
+    # Where the step found the value in the last input or object, see cpython/inline_cache.h.
     cdef althaia_inline_cache cache
     # The index in `frame.children` of the schema's own field for this step; -1 if no user code
     # gets to see the field.
     cdef public int own_slot
+
+
+cdef class LoadStep(Step):
+    cdef public object target
+    cdef public bint dotted, required, allow_none, calls_validate
+    cdef public list pre_load, post_load
+    cdef public tuple checks
+    cdef public dict error_messages
     cdef object refuse(self, str key, dict words, object value, object data, LoadFrame frame)
     cdef object refuse_type(self, object value, object data, LoadFrame frame)
     cdef object refuse_empty(self, str key, LoadFrame frame)
@@ -154,17 +158,10 @@ cdef class DumpFrame:
     cdef Readings readings
 
 
-cdef class DumpStep:
-    cdef readonly object field
-    cdef public object attr, key, default
+cdef class DumpStep(Step):
     cdef public int source
-    cdef public str name, why
+    cdef public str name
     cdef public tuple path
-    # Where the step found the value in the last object, see cpython/inline_cache.h.
-    cdef althaia_inline_cache cache
-    # The index in `frame.children` of the schema's own field for this step; -1 if no user code
-    # gets to see the field.
-    cdef public int own_slot
     cdef object own_field(self, DumpFrame frame)
     cdef object look_up(self, Py_ssize_t i, object obj, DumpFrame frame, Reading reading)
     cdef object convert(self, object value, object obj, DumpFrame frame)

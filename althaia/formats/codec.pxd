@@ -125,6 +125,8 @@ cdef struct Slot:
 
 
 cdef class Tape:
+    # The exception for invalid text; the tape is empty then.
+    cdef object failure
     cdef object owner
     cdef bytes marks
     cdef const uint8_t* text
@@ -137,7 +139,6 @@ cdef class Tape:
     cdef int grow(self) except -1
     cdef object make(self, Py_ssize_t at)
     cdef object share(self, Py_ssize_t at)
-    cdef object shared_at(self, Py_ssize_t at)
     cdef object scalar(self, const Slot* slot)
     cdef object make_array(self, Py_ssize_t at)
     cdef object make_record(self, Py_ssize_t at)

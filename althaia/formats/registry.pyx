@@ -4,7 +4,7 @@ format by its render module.
 To add a format, add a folder beside ``json`` and ``msgpack``, and its functions here.
 """
 
-cdef tuple JSON_WRITERS = (DUMPS, json_dumps)
+cdef tuple JSON_WRITERS = (DUMPS, json_dumps), JSON_READERS = (LOADS, json_loads)
 
 # Two formats have functions of these names.
 for _function, _of, _name in (
@@ -33,6 +33,6 @@ cdef Tape parse(object module, object text):
     It raises what the format's parser raises for invalid text, such as MessagePackDecodeError.
     """
     cdef object loads = getattr(module, "loads", None)
-    if loads in (LOADS, json_loads):
+    if loads in JSON_READERS:
         return parse_json(text)
     return parse_msgpack(text) if loads is msgpack_loads else None

@@ -80,9 +80,8 @@ cdef class Tape:
         """Return the value at a slot, equal to what the standard library creates."""
         if self.slots[at].type < ARRAY:
             return self.scalar(&self.slots[at])
-        found = self.shared_at(at)
-        if found is not None:
-            return found
+        if self.slots[at].shared:
+            return self.shared[at]
         if self.slots[at].type == ARRAY:
             return self.make_array(at)
         return self.make_record(at)
@@ -97,10 +96,6 @@ cdef class Tape:
             self.shared[at] = value
             self.slots[at].shared = True
         return value
-
-    cdef object shared_at(self, Py_ssize_t at):
-        """Return the container that :meth:`share` has returned for a slot, or None."""
-        return self.shared[at] if self.slots[at].shared else None
 
     cdef object make_array(self, Py_ssize_t at):
         cdef list items = []

@@ -17,7 +17,6 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from functools import partial
 from json import dumps, loads
 from os import getpid
 from pathlib import Path
@@ -49,12 +48,10 @@ _running: ContextVar[str | None] = ContextVar("althaia_compare", default=None)
 """Which of its two runs a compared call is in. A context variable, so that other threads, tasks and
 greenlets are not affected."""
 
-_CHOSEN: Final = ("dump", "dumps", "dump_bytes", "serialize", "load", "loads")
+_CHOSEN: Final = ("dump", "dumps", "serialize", "load", "loads")
 """The seam's functions whose calls are compared."""
 _GO_ON: Final = object()
 """The call is not compared. Not None, which may be the result of a call."""
-
-_SAID: Final = {"serialize": "dump", "dump_bytes": "dumps"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +273,8 @@ class Session:
     def tell(self, name: str, schema: Any, args: tuple[Any, ...], difference: Difference) -> None:
         """Count a difference and report it, if it is the first of its kind."""
         cls = type(schema)
-        call = "validate" if name == "load" and not args[-1] else _SAID.get(name, name)
+        said = {"serialize": "dump", "load": "load" if args[-1] else "validate"}
+        call = said.get(name, name)
         finding = Finding(f"{cls.__module__}.{cls.__qualname__}", call, difference)
         key = (finding.schema, call, difference.place)
         with self.lock:
@@ -309,13 +307,9 @@ class Session:
 
 def _outcome(turn: str, name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
     """Return the outcome of the plan; or of upstream's own code, while the seam declines."""
-    call: Callable[..., Any] = partial(seam_layers.run_upstream, name, schema, args)
-    if turn == PLANNED and name == "dump_bytes":
-        # Upstream has no method for it: if the hook declines, its caller goes on.
-        call = partial(seam.dump_bytes, schema, *args)
     token = _running.set(turn)
     try:
-        return call(), None
+        return seam_layers.run_upstream(name, schema, args), None
     except Exception as error:
         return None, error
     finally:

@@ -16,7 +16,7 @@ BEGINNING: Final = "althaia: while "
 """How each of these notes begins."""
 
 _DOING: Final = {
-    **dict.fromkeys(("dump", "dumps", "dump_bytes", "serialize"), "dumping"),
+    **dict.fromkeys(("dump", "dumps", "serialize"), "dumping"),
     **dict.fromkeys(("load", "loads", "validate", "deserialize"), "loading"),
 }
 

@@ -28,7 +28,6 @@ from althaia.trust import profile_views, seam_layers
 DIRECTIONS: Final = {
     "dump": "dump",
     "dumps": "dumps",
-    "dump_bytes": "dumps",
     "load": "load",
     "_do_load": "load",
     "loads": "loads",

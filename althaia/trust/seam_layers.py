@@ -22,12 +22,11 @@ NAMES: Final = tuple(name for name in seam._OWN if name != "collection")
 _CALLS: Final[dict[str, Callable[..., Any]]] = {
     "dump": lambda own, schema, obj, many: own["dump"](schema, obj, many=many),
     "serialize": lambda own, schema, obj, many: own["_serialize"](schema, obj, many=many),
-    "dumps": lambda own, schema, obj, args, many, options: own["dumps"](
-        schema, obj, *args, many=many, **options
+    "dumps": lambda own, schema, obj, args, many, options, as_bytes=False: (
+        schema.dumps(obj, many=many, **options).encode()
+        if as_bytes
+        else own["dumps"](schema, obj, *args, many=many, **options)
     ),
-    "dump_bytes": lambda own, schema, obj, many, options: schema.dumps(
-        obj, many=many, **options
-    ).encode(),
     "load": lambda own, schema, data, many, partial, unknown, postprocess: own["_do_load"](
         schema, data, many=many, partial=partial, unknown=unknown, postprocess=postprocess
     ),

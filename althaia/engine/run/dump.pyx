@@ -39,39 +39,16 @@ cdef DumpFrame open_dump_frame(DumpPlan plan, object schema):
 
 
 @cython.no_gc_clear
-cdef class DumpStep:
+cdef class DumpStep(Step):
     """One field of a dump plan. This base class does not convert the value.
 
-    All but the field are given by name, those that a subclass adds as well.
-
-    :param field: the bound field.
     :param attr: the argument that upstream calls ``attr``: the field's name, None inside a Dict.
     :param key: the key in the output; None inside another field.
     :param source: where the value comes from.
     :param name: the key or attribute read, for the sources that have one.
     :param path: the parts of a dotted name.
     :param default: the field's ``dump_default``.
-    :param own_slot: the index in ``frame.children`` of the schema's own copy of the field, which
-        user code gets instead of the plan's; -1 if no user code gets the field.
-    :param why: the reason why this step is more general, and slower, than upstream's own kind of
-        field would need, else "".
     """
-
-    label = "as it is"
-    # True if the step itself converts values of the usual types.
-    narrow = True
-
-    def __cinit__(self):
-        self.why = ""
-        self.own_slot = -1
-        althaia_init_cache(&self.cache)
-
-    def __init__(self, field, **options):
-        self.field = field
-        set_attributes(self, options)
-
-    def __dealloc__(self):
-        althaia_clear_cache(&self.cache)
 
     @cython.final
     cdef object own_field(self, DumpFrame frame):
@@ -112,10 +89,6 @@ cdef class DumpStep:
             return False
         sink.put_value(value)
         return True
-
-    def inner(self):
-        """The steps inside this one, by label."""
-        return {}
 
     def __repr__(self):
         return f"<{self.label}: {self.name or self.attr} -> {self.key!r}>"

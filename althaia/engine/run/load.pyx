@@ -100,7 +100,7 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
     if frame.unknown != "exclude" and (
         not plain or found != size or size != len(<dict>data) or not plan.unique_keys
     ):
-        load_unknown(plan, data, None, result, frame)
+        load_unknown(plan.known_keys(), data, None, result, frame)
     return result
 
 
@@ -116,7 +116,8 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     cdef PyObject* steps = <PyObject*>plan.steps
     cdef PyObject* step = NULL
     cdef Py_ssize_t i = 0, size = PyTuple_GET_SIZE(<object>steps)
-    if not is_readable(plan, frame.tape, at):
+    # User code may have changed a record for which a dictionary was created.
+    if not plan.unique_keys or frame.tape.slots[at].type != RECORD or frame.tape.slots[at].shared:
         return load_one(plan, frame.tape.share(at), frame)
     others = open_record(plan, at, frame)
     full = is_filled(plan)
@@ -143,9 +144,11 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     if frame.input_dict is not None:
         load_fields(plan, i, frame.input_dict, True, result, full, frame)
         if frame.unknown != "exclude":
-            load_unknown(plan, frame.input_dict, None, result, frame)
+            load_unknown(plan.known_keys(), frame.input_dict, None, result, frame)
     elif others and frame.unknown != "exclude":
-        load_unknown(plan, frame.tape.entries(frame.record), frame.tape, result, frame)
+        load_unknown(
+            plan.known_keys(), frame.tape.entries(frame.record), frame.tape, result, frame
+        )
     return result
 
 
@@ -226,16 +229,6 @@ cdef int put_unusual(
     return 0
 
 
-cdef bint is_readable(LoadPlan plan, Tape tape, Py_ssize_t at) except -1:
-    """Return whether a plan can read its keys from a slot: a record for which no dictionary was
-    created, because user code may have changed that."""
-    return (
-        plan.unique_keys
-        and tape.slots[at].type == RECORD
-        and tape.shared_at(at) is None
-    )
-
-
 cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
     """Find the values of a record on the tape. Return whether it has keys without a step."""
     if frame.places is NULL:
@@ -251,11 +244,11 @@ cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
 
 
 cdef int load_unknown(
-    LoadPlan plan, object data, Tape tape, object result, LoadFrame frame
+    set known_keys, object data, Tape tape, object result, LoadFrame frame
 ) except -1:
     """Process the keys that belong to no field, as ``unknown`` says. With a tape, the values of
     ``data`` are indexes of slots."""
-    for key in set(data) - plan.known_keys():
+    for key in set(data) - known_keys:
         althaia_tick()
         value = data[key]
         if frame.unknown == "include":
@@ -289,7 +282,7 @@ cdef object load_items(
         return load_one(plan, data, frame) if at < 0 else read_one(plan, at, frame)
     results = []
     index_before = frame.index
-    if at >= 0 and (frame.tape.slots[at].type != ARRAY or frame.tape.shared_at(at) is not None):
+    if at >= 0 and (frame.tape.slots[at].type != ARRAY or frame.tape.slots[at].shared):
         data = frame.tape.share(at)
         at = -1
     if at >= 0:

@@ -43,7 +43,8 @@ cdef class LoadFrame:
         if self.store is None and self.errors is None:
             self.errors = {}
         target = self.stored()
-        if type(target) is dict and type(field_name) is str and (
+        # Without a plan nothing watches what ErrorStore calls.
+        if self.plan is not None and type(target) is dict and type(field_name) is str and (
             field_name != SCHEMA or type(messages) is list
         ):
             if self.index is not None:
@@ -108,30 +109,21 @@ cdef object field_deserialize(
 
 
 @cython.no_gc_clear
-cdef class LoadStep:
-    """One field of a load plan. This base class does not convert the value.
-
-    All but the field are given by name, those that a subclass adds as well.
+cdef class Step:
+    """One field of a plan. All but the field are given by name, those that a subclass adds as well.
 
     :param field: the bound field.
-    :param attr: the field's name in the schema.
-    :param key: the key in the input, None inside another field.
-    :param target: the key in the output.
-    :param dotted: whether ``target`` is a dotted path.
-    :param calls_validate: the field's own ``_validate`` is called.
-    :param error_messages: the field's messages by key if they are said as they are; None if its
-        own ``make_error`` says them.
-    :param checks: a :class:`Check` for each validator; None if there is none.
-    :param own_slot: see :class:`DumpStep`.
-    :param why: see :class:`DumpStep`.
+    :param own_slot: the index in ``frame.children`` of the schema's own copy of the field, which
+        user code gets instead of the plan's; -1 if no user code gets the field.
+    :param why: the reason why this step is more general, and slower, than upstream's own kind of
+        field would need, else "".
     """
 
     label = "as it is"
-    source = "key"
+    # True if the step itself converts values of the usual types.
     narrow = True
 
     def __cinit__(self):
-        self.checks = ()
         self.why = ""
         self.own_slot = -1
         althaia_init_cache(&self.cache)
@@ -142,6 +134,30 @@ cdef class LoadStep:
 
     def __dealloc__(self):
         althaia_clear_cache(&self.cache)
+
+    def inner(self):
+        """The steps inside this one, by label."""
+        return {}
+
+
+@cython.no_gc_clear
+cdef class LoadStep(Step):
+    """One field of a load plan. This base class does not convert the value.
+
+    :param attr: the field's name in the schema.
+    :param key: the key in the input, None inside another field.
+    :param target: the key in the output.
+    :param dotted: whether ``target`` is a dotted path.
+    :param calls_validate: the field's own ``_validate`` is called.
+    :param error_messages: the field's messages by key if they are said as they are; None if its
+        own ``make_error`` says them.
+    :param checks: a :class:`Check` for each validator; None if there is none.
+    """
+
+    source = "key"
+
+    def __cinit__(self):
+        self.checks = ()
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         """Return what ``field._deserialize`` returns, or FAILED."""
@@ -227,7 +243,7 @@ cdef class LoadStep:
         if (
             self.pre_load is not None
             or tape.slots[at].type < ARRAY
-            or tape.shared_at(at) is not None
+            or tape.slots[at].shared
         ):
             return self.load(tape.share(at), None, frame)
         try:
@@ -270,10 +286,6 @@ cdef class LoadStep:
         if kwargs:
             return frame.failed(upstream.ValidationError(errors, **kwargs))
         return fail(frame, errors, None)
-
-    def inner(self):
-        """The steps inside this one, by label."""
-        return {}
 
     def __repr__(self):
         return f"<{self.label}: {self.key!r} -> {self.target!r}>"

@@ -161,11 +161,13 @@ cdef object load_unplanned(
     code has run."""
     cdef object cls = type(schema)
     cdef object result, name, field, key, value
+    cdef LoadFrame frame
     if (
         not ALTHAIA_HAS_GIL
         or not knows_functions(LOAD)
         or not (partial is None or type(partial) is bool)
         or type(unknown) is not str
+        or type(store) is not upstream.ErrorStore
         or althaia_type_lookup(cls, "__getattribute__") is not GETATTRIBUTE
         or althaia_type_lookup(cls, "load_fields") is not None
         or schema._call_and_store is not call_and_store
@@ -184,7 +186,13 @@ cdef object load_unplanned(
             if value is not upstream.missing:
                 upstream.set_value(result, field.attribute or name, value)
         if <str>unknown != "exclude":
-            store_unknown(schema, data, store, <str>unknown, result, index)
+            frame = open_load_frame(None, schema, False, partial, unknown)
+            frame.store, frame.index = store, index
+            known_keys = {
+                field.data_key if field.data_key is not None else name
+                for name, field in schema.load_fields.items()
+            }
+            load_unknown(known_keys, data, None, result, frame)
     finally:
         althaia_leave()
     return result
@@ -201,21 +209,3 @@ cdef object loaded_by_field(
     except upstream.ValidationError as error:
         store.store_error(error.messages, key, index=index)
         return error.valid_data or upstream.missing
-
-
-cdef int store_unknown(
-    object schema, dict data, object store, str unknown, object result, object index
-) except -1:
-    """Process the keys that belong to no field, as ``unknown`` says."""
-    cdef set known_keys = {
-        field.data_key if field.data_key is not None else name
-        for name, field in schema.load_fields.items()
-    }
-    for key in set(data) - known_keys:
-        althaia_tick()
-        value = data[key]
-        if unknown == "include":
-            result[key] = value
-        elif unknown == "raise":
-            store.store_error([schema.error_messages["unknown"]], key, index)
-    return 0

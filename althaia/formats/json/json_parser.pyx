@@ -1,11 +1,14 @@
 """Parses JSON text into a tape, and ``loads`` without a schema.
 
-If the text may be invalid, the standard library's scanner reads it again from the start and raises
-the exception. Hence every message, position and limit is that of the running interpreter.
+If the text may be invalid, the standard library's scanner reads it again from the start and makes
+the exception. Hence every message, position and limit is that of the running interpreter. It is
+data until the last function raises it: leaving compiled functions takes longer than making it.
 """
 
 cdef extern from "Python.h":
     double PyOS_string_to_double(const char* digits, char** end, object overflow) except? -1.0
+    PyObject* PyObject_CallFunctionObjArgs(PyObject* function, ...)
+    PyObject* PyUnicode_FromEncodedObject(object text, const char* encoding, const char* errors)
 
 cdef extern from "althaia/formats/words.h":
     Py_ssize_t althaia_plain_run(const uint8_t* text, Py_ssize_t size, uint64_t* seen) noexcept
@@ -30,8 +33,23 @@ cdef extern from *:
         }
         return (size_t)(ALTHAIA_HERE() - althaia_thread.floor);
     }
+
+    /* Return what a call has returned or, as an object, the exception that it has raised. */
+    static PyObject *
+    althaia_outcome(PyObject *result)
+    {
+        PyObject *type, *traceback;
+        if (result == NULL) {
+            PyErr_Fetch(&type, &result, &traceback);
+            PyErr_NormalizeException(&type, &result, &traceback);
+            Py_DECREF(type);
+            Py_XDECREF(traceback);
+        }
+        return result;
+    }
     """
     size_t althaia_stack_left() noexcept
+    object althaia_outcome(PyObject* result)
 
 cdef enum:
     # Text nested deeper is left to the standard library, whose limit depends on the stack. It does
@@ -75,27 +93,38 @@ def json_loads(s, **options):
     {'symbol': 'ACME', 'prices': [1, 2.5]}
     """
     cdef Tape tape = None if options else parse_json(s)
-    return standard(json.loads, LOADS)(s, **options) if tape is None else tape.make(0)
+    if tape is None:
+        return standard(json.loads, LOADS)(s, **options)
+    if tape.failure is not None:
+        raise tape.failure
+    return tape.make(0)
 
 
 cdef Tape parse_json(object text):
     """Return the tape of a JSON document, or None if ``json.loads`` must be called.
 
-    Runs no user code. Accepts only exact ``str``, ``bytes`` and ``bytearray``. Where json's scanner
-    has read the text, its value is in the one slot.
+    Runs no user code. Accepts only exact ``str``, ``bytes`` and ``bytearray``.
 
-    :raises JSONDecodeError, UnicodeDecodeError: as ``json.loads`` does.
     :raises RecursionError: ``json.loads`` would overflow the stack of this thread.
     """
     cdef Tape tape
-    cdef Py_ssize_t size, end
-    cdef str owner
-    if type(text) is not str and type(text) is not bytes and type(text) is not bytearray:
+    cdef Py_ssize_t size
+    if not shipped or not decoder.holds():
         return None
-    if not json_is_as_shipped():
+    if type(text) is str:
+        owner = text
+        if (<str>owner).startswith("\ufeff"):
+            return refused("Unexpected UTF-8 BOM (decode using utf-8-sig)", owner, 0)
+    elif type(text) is bytes or type(text) is bytearray:
+        owner = decoded(text)
+        if type(owner) is not str:
+            return refusal(owner)
+    elif isinstance(text, (str, bytes, bytearray)):
         return None
-    owner = text if type(text) is str else decoded(text)
-    size = len(owner)
+    else:
+        name = type(text).__name__
+        return refusal(TypeError(f"the JSON object must be str, bytes or bytearray, not {name}"))
+    size = len(<str>owner)
     if size > MOST_TEXT:
         return None
     tape = Tape.__new__(Tape)
@@ -105,29 +134,51 @@ cdef Tape parse_json(object text):
         tape.marks = PyBytes_FromStringAndSize(NULL, size)
         althaia_mark(PyUnicode_KIND(owner), tape.text, size, PyBytes_AS_STRING(tape.marks))
         tape.text = <const uint8_t*>PyBytes_AS_STRING(tape.marks)
-    if scan(tape, tape.text, size):
+    return tape if scan(tape, tape.text, size) else scanned(owner, tape.text, size)
+
+
+cdef Tape scanned(str owner, const uint8_t* text, Py_ssize_t size):
+    """Return a tape with the value that json's scanner reads, or with its exception."""
+    cdef Tape tape
+    cdef object start = skip(text, 0)
+    result = althaia_outcome(
+        PyObject_CallFunctionObjArgs(<PyObject*>scan_once, <PyObject*>owner, <PyObject*>start, NULL)
+    )
+    if type(result) is StopIteration:
+        tape = refused("Expecting value", owner, result.value)
+        tape.failure.__cause__ = None
+        tape.failure.__context__ = result
         return tape
-    if owner.startswith("\ufeff"):
-        return None
-    try:
-        value, end = scan_once(owner, skip(tape.text, 0))
-    except StopIteration as found:
-        raise standard_json.decoder.JSONDecodeError("Expecting value", owner, found.value) from None
-    end = skip(tape.text, end)
+    if type(result) is not tuple:
+        return refusal(result)
+    value, end = <tuple>result
+    end = skip(text, end)
     if end != size:
-        raise standard_json.decoder.JSONDecodeError("Extra data", owner, end)
+        return refused("Extra data", owner, end)
     tape = Tape.__new__(Tape)
     put_object(tape, value)
     return tape
 
 
-cdef str decoded(object text):
-    """Return the text of a JSON document in UTF-8, UTF-16 or UTF-32."""
+cdef Tape refused(str message, str text, object at):
+    """Return the tape of text that is no JSON."""
+    return refusal(decode_error(message, text, at))
+
+
+cdef Tape refusal(object failure):
+    cdef Tape tape = Tape.__new__(Tape)
+    tape.failure = failure
+    return tape
+
+
+cdef object decoded(object text):
+    """Return the text of a JSON document in UTF-8, UTF-16 or UTF-32, or the exception."""
     cdef bytes start = bytes(text[:2])
     # UTF-16 and UTF-32 have a zero among the first two bytes, or begin with a byte order mark.
-    if len(start) < 2 or (0 < start[0] < 0x80 and start[1] != 0):
-        return text.decode("utf-8", "surrogatepass")
-    return text.decode(json.detect_encoding(text), "surrogatepass")
+    cdef bytes encoding = b"utf-8" if (
+        len(start) < 2 or (0 < start[0] < 0x80 and start[1] != 0)
+    ) else json.detect_encoding(text).encode()
+    return althaia_outcome(PyUnicode_FromEncodedObject(text, encoding, "surrogatepass"))
 
 
 # ---- The parser ---------------------------------------------------------------------

@@ -159,20 +159,23 @@ cdef int encode(Sink sink, object value) except -1:
         return put_string(sink, value)
     if isinstance(value, int):
         return put_json(sink, int.__repr__(value))
-    if isinstance(value, float) and sink.format.allow_nan:
-        return encode_float(sink, PyFloat_AS_DOUBLE(value))
+    if isinstance(value, float):
+        return encode_float(sink, value)
     if isinstance(value, (list, tuple)):
         return encode_list(sink, value)
     if isinstance(value, dict):
         return encode_dict(sink, value)
-    if isinstance(value, float) or isinstance(value, FROZEN_DICT):
+    if isinstance(value, FROZEN_DICT):
         return encode_by_standard(sink, value)
     return encode_by_default(sink, value)
 
 
-cdef int encode_float(Sink sink, double number) except -1:
+cdef int encode_float(Sink sink, object value) except -1:
+    cdef double number = PyFloat_AS_DOUBLE(value)
     if isfinite(number):
         return althaia_put_double(&sink.buffer, number)
+    if not sink.format.allow_nan:
+        refuse_float(value, 0)
     if number != number:
         return put_json(sink, "NaN")
     return put_json(sink, "Infinity" if number > 0 else "-Infinity")

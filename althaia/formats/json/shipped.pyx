@@ -17,35 +17,47 @@ json = seam.defined.get("schema", {}).get("json", standard_json)
 # The interpreter's own, which are called if a program has replaced json's functions by ours.
 DUMPS, LOADS = json.dumps, json.loads
 cdef bint shipped = False
-# What dumps() and loads() use: dictionary, name and value of each.
-cdef tuple NAMESPACES = (), NAMES = (), VALUES = ()
 cdef Kept encoder = None, decoder = None
 # json's own functions in C: two quote text, in ASCII and not; one reads a string up to its end.
 cdef object quote_ascii = None, quote = None
 cdef object find_constant = None, scan_once = None
+# JSONDecodeError, and an encoder that refuses floats which are not finite.
+cdef object decode_error = None, refuse_float = None
 
 
 @cython.final
 cdef class Kept:
-    """A class of json's with its default instance, and the attributes of both."""
+    """A class of json's with its default instance, and the attributes of both.
+
+    :param used: what dumps() or loads() look up for it: dictionary, name and value of each.
+    """
 
     cdef object cls, instance
     cdef dict methods
-    cdef tuple names, values
+    cdef tuple namespaces, names, values, attributes, contents
     # The type version of the class when its attributes were last compared.
     cdef unsigned int version
 
-    def __cinit__(self, instance):
+    def __cinit__(self, instance, *used):
         self.cls, self.instance = type(instance), instance
+        self.namespaces, self.names, self.values = zip(*used)
         self.methods = dict(vars(self.cls))
-        self.names, self.values = tuple(vars(instance)), tuple(vars(instance).values())
+        self.attributes, self.contents = tuple(vars(instance)), tuple(vars(instance).values())
 
     cdef bint holds(self) except -1:
-        """Return whether both have their attributes still."""
+        """Return whether json would still do the same with it as in an interpreter without patches.
+        Runs no user code."""
         # Read before the class is compared: another thread may change the class meanwhile.
         cdef unsigned int version = (<PyTypeObject*>self.cls).tp_version_tag
+        cdef Py_ssize_t i
+        for i in range(len(self.names)):
+            if PyDict_GetItemWithError(
+                <object>PyTuple_GET_ITEM(self.namespaces, i),
+                <object>PyTuple_GET_ITEM(self.names, i),
+            ) != PyTuple_GET_ITEM(self.values, i):
+                return False
         if type(self.instance) is not self.cls or not althaia_same_entries(
-            PyObject_GenericGetDict(self.instance, NULL), self.names, self.values, self
+            PyObject_GenericGetDict(self.instance, NULL), self.attributes, self.contents, self
         ):
             return False
         if version == 0 or version != self.version:
@@ -55,43 +67,34 @@ cdef class Kept:
         return True
 
 
-cdef bint json_is_as_shipped() except -1:
-    """Return whether ``json.dumps`` and ``json.loads`` would do the same now as in an interpreter
-    without patches. Runs no user code."""
-    cdef Py_ssize_t i
-    if not shipped:
-        return False
-    for i in range(len(NAMES)):
-        if PyDict_GetItemWithError(
-            <object>PyTuple_GET_ITEM(NAMESPACES, i), <object>PyTuple_GET_ITEM(NAMES, i)
-        ) != PyTuple_GET_ITEM(VALUES, i):
-            return False
-    return encoder.holds() and decoder.holds()
-
-
 cdef int record() except -1:
     """Record the parts of ``json``, and find out whether they are the interpreter's own."""
-    global shipped, NAMESPACES, NAMES, VALUES, encoder, decoder
-    global quote_ascii, quote, find_constant, scan_once
+    global shipped, encoder, decoder
+    global quote_ascii, quote, find_constant, scan_once, decode_error, refuse_float
     import _json
     import json.decoder
     import json.encoder
-    package, module = vars(json), vars(json.encoder)
+    package, module, reading = vars(json), vars(json.encoder), vars(json.decoder)
     quote_ascii, quote = _json.encode_basestring_ascii, _json.encode_basestring
-    entries = [
+    encoder = Kept(
+        json._default_encoder,
         (package, "JSONEncoder", json.encoder.JSONEncoder),
         (package, "_default_encoder", json._default_encoder),
-        (package, "_default_decoder", json._default_decoder),
-        (package, "detect_encoding", json.detect_encoding),
         (module, "c_make_encoder", _json.make_encoder),
         (module, "encode_basestring", quote),
         (module, "encode_basestring_ascii", quote_ascii),
-    ]
-    NAMESPACES, NAMES, VALUES = zip(*entries)
-    encoder, decoder = Kept(json._default_encoder), Kept(json._default_decoder)
+    )
+    decoder = Kept(
+        json._default_decoder,
+        (package, "_default_decoder", json._default_decoder),
+        (package, "detect_encoding", json.detect_encoding),
+        (reading, "JSONDecodeError", json.JSONDecodeError),
+    )
+    decode_error = json.JSONDecodeError
+    refuse_float = _json.make_encoder(None, None, quote, None, "", "", False, False, False)
     scan_once = json._default_decoder.scan_once
     find_constant = scan_once.parse_constant
-    homes = [id(package), id(module), id(vars(json.decoder))]
+    homes = [id(package), id(module), id(reading)]
     functions = [
         DUMPS, LOADS, json.detect_encoding,
         *filter(callable, (*encoder.methods.values(), *decoder.methods.values())),

@@ -132,7 +132,7 @@ cdef Format format_of(dict options):
     ``json`` is patched.
     """
     cdef dict chosen
-    if not json_is_as_shipped():
+    if not shipped or not encoder.holds():
         return None
     if not options:
         return DEFAULT
