@@ -65,7 +65,7 @@ def convert(
     other parameters and errors are those of :func:`check`.
     """
     if is_copied(target):
-        raise BulkError(f"{target}: is not written: name a file that is not packed")
+        raise BulkError(f"{target}: is not written: name a file, without .gz")
     compare(target, [source])
     to_form = form_of(target, to_form)
     if dump and to_form == "parquet":

@@ -79,7 +79,7 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
     """
     place = os.path.realpath(file)
     with naming(f"{file}: cannot be written"):
-        known = os.stat(file).st_mode if os.path.lexists(place) else None
+        known = os.stat(file).st_mode if os.path.exists(file) else None
     if known is not None and not stat.S_ISREG(known):
         raise BulkError(f"{file}: is no regular file, which could be replaced: name another file")
     folder, name = os.path.split(place)

@@ -183,6 +183,19 @@ def test_standard_input_is_not_converted_onto_itself(folder):
     assert (folder / "good.ndjson").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("/dev/stdout", "/dev/stdout: is no regular file"),
+        ("-", "-: is not written: name a file"),
+    ],
+)
+def test_standard_output_is_no_target(folder, target, said):
+    done = run(folder, "convert", "orders:Order", "good.ndjson", target, "--to-format", "csv")
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
 def test_a_class_that_takes_arguments_is_named(folder):
     (folder / "orders.py").write_text(
         SCHEMAS + "\nclass Mine(Order):\n    def __init__(self, shop): super().__init__()\n"
