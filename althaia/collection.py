@@ -91,17 +91,16 @@ def dump(schema: Any, objects: Any) -> Any:
 
 
 def _is_upstreams(instance: Any, module: str, owner: str, *names: str) -> bool:
-    """Return whether an instance of one of upstream's classes has these attributes of that class,
-    and reading them runs no user code."""
+    """Return whether an instance has these attributes of one of upstream's classes, and reading
+    them runs no user code: on PyPy a look-up calls the methods of a subclass of dict."""
     actual: Any = type(instance)
-    cls = seam.defined[module][owner]
-    pristine = seam.pristine[cls]
+    pristine = seam.pristine[seam.defined[module][owner]]
     try:
         own = vars(instance)
     except TypeError:  # Its class has several bases with a dictionary.
         return False
     return (
-        isinstance(instance, cls)
+        type(own) is dict
         and actual.__getattribute__ is object.__getattribute__
         and all(getattr(actual, name, None) is pristine[name] and name not in own for name in names)
     )
