@@ -234,7 +234,7 @@ def dumps(schema, obj, args, many, dict options, bint as_bytes=False):
 
 cdef DumpPlan straight_plan(object schema, object obj, object many):
     """Return the plan that replaces all of ``Schema.dumps``, or None."""
-    cdef Plan plan = valid_plan(schema, DUMP)
+    cdef Plan plan = valid_plan(schema, DUMP, True)
     if plan is None and is_large(obj, plain_many(schema) if many is None else many):
         # For a small one Schema.dump, which upstream calls next, counts the use.
         plan = find_anew(schema, DUMP, True)
@@ -320,7 +320,7 @@ def validate(schema, data, many, partial):
     """
     cdef LoadPlan plan
     cdef LoadFrame frame
-    plan = <LoadPlan>valid_plan(schema, LOAD)
+    plan = <LoadPlan>valid_plan(schema, LOAD, True)
     if plan is None or not plan.whole or not plan.nestable:
         return DECLINED
     frame = opened_load(plan, schema, many, partial, None)
@@ -364,7 +364,7 @@ def loads(schema, text, many, partial, unknown, dict options):
 
 cdef LoadPlan text_plan(object schema, Tape tape, object many):
     """Return the plan that replaces all of ``Schema.load``, or None."""
-    cdef Plan plan = valid_plan(schema, LOAD)
+    cdef Plan plan = valid_plan(schema, LOAD, True)
     if plan is None:
         if many is None:
             many = plain_many(schema)

@@ -4,7 +4,7 @@
 cdef Plan valid_plan(object schema, int direction, bint again=False):
     """Return the plan published for this schema and direction if its guard holds, else None.
 
-    :param again: this call has asked before, so that a plan which declines is not compared again.
+    :param again: the call has asked before, or asks later: a plan which declines is not compared.
     """
     cdef InstanceDict state = existing_dict(schema)
     cdef Plan plan

@@ -78,23 +78,23 @@ cdef object dump_one(object schema, object obj):
     """Return what ``Schema._serialize`` returns for one object, or ``DECLINED`` before any user
     code has run."""
     cdef object cls = type(schema)
-    cdef object accessor, result, name, field, value, key
+    cdef object accessor = None, result, name, field, value, key
+    cdef bint asked_each = althaia_type_lookup(cls, "__getattribute__") is not GETATTRIBUTE
+    cdef bint plain = False
     if (
         not ALTHAIA_HAS_GIL
         or not knows_functions(DUMP)
-        or althaia_type_lookup(cls, "__getattribute__") is not GETATTRIBUTE
-        or althaia_type_lookup(cls, "get_attribute") is not get_attribute
         or althaia_type_lookup(cls, "dump_fields") is not None
     ):
-        return DECLINED
-    accessor = schema.get_attribute
-    if type(accessor) is not METHOD or accessor.__func__ is not get_attribute:
         return DECLINED
     result = schema.dict_class()
     althaia_enter()
     try:
         for name, field in schema.dump_fields.items():
-            value = serialized_by_field(field, name, obj, accessor)
+            if asked_each or accessor is None:
+                accessor = schema.get_attribute
+                plain = type(accessor) is METHOD and accessor.__func__ is get_attribute
+            value = serialized_by_field(field, name, obj, accessor, plain)
             if value is upstream.missing:
                 continue
             # Read twice, as upstream does: it may be computed.
@@ -105,10 +105,12 @@ cdef object dump_one(object schema, object obj):
     return result
 
 
-cdef object serialized_by_field(object field, object name, object obj, object accessor):
-    """Return what ``field.serialize`` returns for an object."""
+cdef object serialized_by_field(
+    object field, object name, object obj, object accessor, bint plain
+):
+    """Return what ``field.serialize`` returns. ``plain``: the accessor is upstream's."""
     cdef object value, key
-    cdef dict own = plain_attributes(field)
+    cdef dict own = plain_attributes(field) if plain else None
     if own is not None:
         key = own["attribute"]
         if key is None:
@@ -164,11 +166,10 @@ cdef object load_unplanned(
     cdef LoadFrame frame
     if (
         not ALTHAIA_HAS_GIL
-        or not knows_functions(LOAD)
         or not (partial is None or type(partial) is bool)
         or type(unknown) is not str
         or type(store) is not upstream.ErrorStore
-        or althaia_type_lookup(cls, "__getattribute__") is not GETATTRIBUTE
+        or not knows_functions(LOAD)
         or althaia_type_lookup(cls, "load_fields") is not None
         or schema._call_and_store is not call_and_store
     ):
