@@ -183,7 +183,6 @@ cdef class DumpPlan(Plan):
 
 cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame)
 cdef object dump_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame)
-cdef int write_items(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1
 cdef bint write_dump_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
 ) except -1

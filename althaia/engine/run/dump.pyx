@@ -345,15 +345,13 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     return sink.close_record()
 
 
-cdef int write_items(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1:
-    """Write what ``Schema._serialize`` returns to a sink."""
+cdef int write_items(DumpPlan plan, object objects, DumpFrame frame, Sink sink) except -1:
+    """Write what ``Schema._serialize`` returns for a collection to a sink."""
     cdef Py_ssize_t index = 0
     cdef bint done = False
-    if not many or obj is None:
-        return write_one(plan, obj, frame, sink)
     sink.open_list()
     try:
-        for each in obj:
+        for each in objects:
             althaia_tick()
             sink.begin_item(index)
             write_one(plan, each, frame, sink)
@@ -391,7 +389,10 @@ cdef bint write_dump_with_hooks(
         if plan.pre_hooks is not None:
             data = invoke_dump_hooks(plan.pre_hooks, data, obj, many, frame.schema)
         if plan.pre_hooks is None or not dump_is_changed(plan, frame):
-            write_items(plan, data, many, frame, sink)
+            if many and data is not None:
+                write_items(plan, data, frame, sink)
+            else:
+                write_one(plan, data, frame, sink)
             return True
         data = run_changed(frame.schema, obj, data, many)
     else:

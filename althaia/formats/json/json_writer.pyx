@@ -166,7 +166,7 @@ cdef int encode(Sink sink, object value) except -1:
     if isinstance(value, dict):
         return encode_dict(sink, value)
     if isinstance(value, FROZEN_DICT):
-        return encode_by_standard(sink, value)
+        return put_json(sink, DUMPS(value, default=sink.default, **sink.format.options))
     return encode_by_default(sink, value)
 
 
@@ -194,11 +194,6 @@ cdef int encode_by_default(Sink sink, object value) except -1:
         raise
     sink.innermost = level.outer
     return 0
-
-
-cdef int encode_by_standard(Sink sink, object value) except -1:
-    """Encode the value by the interpreter's own encoder."""
-    return put_json(sink, DUMPS(value, default=sink.default, **sink.format.options))
 
 
 cdef int put_json(Sink sink, str text) except -1:
