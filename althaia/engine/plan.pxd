@@ -119,18 +119,8 @@ cdef extern from "althaia/cpython/templates.h":
 
 
 cdef enum:
-    # After how many results a plan's template is filled.
+    # After how many results a plan gets its template.
     FILLED_AFTER = 100
-
-
-cdef class Template:
-    cdef readonly dict mapping
-    cdef readonly bint full
-    # The keys, until the mapping is filled; and the number of results until then.
-    cdef tuple keys
-    cdef int wait
-    cdef bint fills(self) except -1
-    cdef int fill(self) except -1
 
 
 cdef class Plan:
@@ -141,18 +131,24 @@ cdef class Plan:
     cdef public int slots
     cdef public object schema_class, dict_class, statistics, opts
     cdef public tuple pre_hooks, post_hooks
-    cdef Template template
+    # See template_of(). The number of results until there is one, 0 if there will be none.
+    cdef dict template
+    cdef int until_template
+    cdef tuple result_keys(self)
+    cdef int await_template(self, bint now) except -1
+    cdef bint is_template_due(self) except -1
 
 
 cdef inline bint is_filled(Plan plan) except -1:
-    """Return whether a new result has all keys from the start."""
-    return plan.template is not None and (plan.template.full or plan.template.fills())
+    """Return whether a new result has all keys from the start. Whoever makes a result asks once: a
+    result inside it may be the one that is due for the template."""
+    return plan.template is not None or (plan.until_template > 0 and plan.is_template_due())
 
 
 cdef inline object new_result(Plan plan, bint full):
     """Return the object to fill: if ``full``, a dictionary that has all keys already."""
     if full:
-        return PyDict_Copy(plan.template.mapping)
+        return PyDict_Copy(plan.template)
     return {} if plan.dict_class is dict else plan.dict_class()
 
 

@@ -173,12 +173,14 @@ cdef class FixedText(DumpStep):
 
 
 cdef class DumpPlan(Plan):
-    # For each step the name that an object reader may read, see objects/object_reader.pyx.
+    # For each step the name that an object reader may read, see objects/object_reader.pyx. None
+    # until one reads.
     cdef tuple names
     cdef readonly bint straight
     # True if the keys differ and dict_class is dict or OrderedDict: a sink needs no dictionary.
     cdef bint has_record
     cdef Record record
+    cdef int find_names(self) except -1
 
 
 cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame)

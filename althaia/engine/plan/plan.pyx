@@ -36,6 +36,27 @@ cdef class Plan:
         self.declined = ""
         set_attributes(self, what)
 
+    cdef tuple result_keys(self):
+        """Return the keys of a result, in order."""
+        return ()
+
+    cdef int await_template(self, bint now) except -1:
+        """Make the template now, or when it pays: making it takes as long as it saves in some
+        hundred results."""
+        self.until_template = FILLED_AFTER
+        # Without the GIL another thread may be reading the template while it is made.
+        if now or not ALTHAIA_HAS_GIL:
+            self.until_template = 1
+            self.is_template_due()
+        return 0
+
+    cdef bint is_template_due(self) except -1:
+        """Count one result without a template. Return whether there is one from now on."""
+        self.until_template -= 1
+        if self.until_template == 0:
+            self.template = template_of(self.result_keys())
+        return self.template is not None
+
     def __repr__(self):
         return f"<{type(self).__name__} of {self.schema_class.__name__}: {list(self.steps)!r}>"
 

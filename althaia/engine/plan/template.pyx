@@ -12,47 +12,19 @@ cdef str FILLER = "no more keys"
 cdef int FEW_KEYS = 5
 
 
-@cython.final
-@cython.no_gc_clear
-cdef class Template:
-    """Creates the dictionaries for the results of one plan.
+cpdef dict template_of(tuple keys):
+    """Return a dictionary that has all the keys, in order, with the value None. A result is a copy
+    of it, in which :func:`althaia_put` stores the values.
 
-    :param keys: their keys, in order and distinct.
-    :param wait: how many results are made before the template is filled. Filling it takes as long
-        as a full template saves in some hundred results.
+    Return None if an empty dictionary to start from is cheaper.
 
-    If ``full`` is true, a new dictionary has all the keys with the value None; otherwise it is
-    empty, because that is cheaper. In both cases :func:`althaia_put` stores the values. Whoever
-    makes a result reads ``full`` once: a result inside it may be the one that fills the template.
+    :param keys: distinct keys.
     """
-
-    def __init__(self, tuple keys, int wait=0):
-        self.keys = keys
-        self.wait = wait
-        # Without the GIL another thread may be reading the template while it is filled.
-        if wait == 0 or not ALTHAIA_HAS_GIL:
-            self.fill()
-
-    cdef bint fills(self) except -1:
-        """Count one result of a template that is not full. Return whether it is from now on."""
-        if self.keys is None:
-            return False
-        self.wait -= 1
-        if self.wait <= 0:
-            self.fill()
-        return self.full
-
-    cdef int fill(self) except -1:
-        cdef tuple keys = self.keys
-        cdef bint full
-        shared = share_keys(keys)
-        self.keys = None
-        # Without the GIL a copy locks the template and waits for other threads that copy it.
-        full = shared is not None or (ALTHAIA_HAS_GIL and len(keys) > FEW_KEYS)
-        if full:
-            self.mapping = dict.fromkeys(keys) if shared is None else shared
-        self.full = full
-        return 0
+    cdef dict shared = share_keys(keys)
+    if shared is not None:
+        return shared
+    # Without the GIL a copy locks the template and waits for other threads that copy it.
+    return dict.fromkeys(keys) if ALTHAIA_HAS_GIL and len(keys) > FEW_KEYS else None
 
 
 cdef dict share_keys(tuple keys):

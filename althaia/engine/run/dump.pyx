@@ -182,13 +182,23 @@ cdef class DumpPlan(Plan):
     def __init__(self, tuple steps, Guard guard, *, bint straight=False, **what):
         Plan.__init__(self, steps, guard, **what)
         self.straight = straight and self.opts is not None
-        keys = [step.key for step in steps]
-        self.names = tuple([step.name if step.source == KEY else None for step in steps])
-        if len(set(keys)) == len(keys):
+        if not ALTHAIA_HAS_GIL:
+            # Another thread could be reading the attribute while it is set.
+            self.find_names()
+        if len({step.key for step in steps}) == len(steps):
             # Both are written as the same text.
             self.has_record = self.dict_class is dict or self.dict_class is OrderedDict
             if self.dict_class is dict:
-                self.template = Template(tuple(keys), 0 if at_once else FILLED_AFTER)
+                self.await_template(at_once)
+
+    cdef int find_names(self) except -1:
+        """Find the names for object readers. Most objects need none."""
+        if self.names is None:
+            self.names = tuple([step.name if step.source == KEY else None for step in self.steps])
+        return 0
+
+    cdef tuple result_keys(self):
+        return tuple([step.key for step in self.steps])
 
 
 # ---- Objects ------------------------------------------------------------------------
@@ -231,11 +241,13 @@ cdef object value_of_step(DumpStep step, object obj, DumpFrame frame):
 
 cdef Reading reading_of(object obj, DumpFrame frame):
     """Return how this call reads objects of this type if there is a reader for them, else None."""
-    cdef PyObject* names = <PyObject*>frame.plan.names
+    cdef PyObject* names
     if has_no_reader(obj):
         return None
     if frame.readings is None:
+        frame.plan.find_names()
         frame.readings = Readings.__new__(Readings)
+    names = <PyObject*>frame.plan.names
     return frame.readings.of(<tuple>names, obj)
 
 

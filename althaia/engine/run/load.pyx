@@ -65,7 +65,10 @@ cdef class LoadPlan(Plan):
             and len(set(targets)) == len(targets)
             and not any(step.dotted for step in steps)
         ):
-            self.template = Template(tuple(targets), 0 if at_once else FILLED_AFTER)
+            self.await_template(at_once)
+
+    cdef tuple result_keys(self):
+        return tuple([step.target for step in self.steps])
 
     cdef set known_keys(self):
         """Return the keys of the steps. Most loads do not ask."""
