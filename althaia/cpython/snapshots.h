@@ -296,11 +296,6 @@ althaia_same_items(PyObject *list, PyObject *snapshot)
 {
     Py_ssize_t size = PyTuple_GET_SIZE(snapshot);
     int same;
-    if (size == 0) {
-        /* Do not lock the list: all threads share a class's empty hook lists and would wait for
-         * each other. */
-        return PyList_GET_SIZE(list) == 0;
-    }
     ALTHAIA_BEGIN_CRITICAL(list);
     same = PyList_GET_SIZE(list) == size;
     for (Py_ssize_t i = 0; same && i < size; i++) {
@@ -310,12 +305,22 @@ althaia_same_items(PyObject *list, PyObject *snapshot)
     return same;
 }
 
-/* Return 1 if all lists hold their items. The tuple has each list and a tuple of its items. */
+/* Return 1 if all lists hold their items. The tuple has each list and, unless that was empty, a
+ * tuple of its items. */
 static int
 althaia_lists_hold(PyObject *lists)
 {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(lists); i += 2) {
-        if (!althaia_same_items(PyTuple_GET_ITEM(lists, i), PyTuple_GET_ITEM(lists, i + 1))) {
+    PyObject **each = ((PyTupleObject *)lists)->ob_item, **end = each + PyTuple_GET_SIZE(lists);
+    while (each < end) {
+        PyObject *list = *each++;
+        if (each < end && PyTuple_CheckExact(*each)) {
+            if (!althaia_same_items(list, *each++)) {
+                return 0;
+            }
+        }
+        /* Do not lock the list: all threads share a class's empty hook lists and would wait for each
+         * other. */
+        else if (PyList_GET_SIZE(list) != 0) {
             return 0;
         }
     }

@@ -26,7 +26,7 @@ cdef class Analysis:
     cdef bint _hidden
     cdef Guard _sibling
     cdef list _outer, _lists
-    cdef dict _types, _fields, _unwatched, _entries, _schema_names
+    cdef dict _types, _fields, _entries, _schema_names
     # The watched groups of names in upstream's modules.
     cdef set _groups
     # The class that was watched last; the last argument of state_of(), and its attributes.
@@ -45,7 +45,6 @@ cdef class Analysis:
     cpdef class_method(self, cls, name)
     cpdef check_readable(self, field)
     cdef int watch_group(self, tuple group) except -1
-    cdef tuple _snapshot(self, object field, object cls, dict state)
     cdef bint _is_bound_field(self, object cls, dict state) except -1
 
 

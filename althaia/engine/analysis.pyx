@@ -25,7 +25,7 @@ from althaia.cpython.primitives cimport (
     althaia_type_tag,
 )
 from althaia.engine.plan cimport (
-    ABSENT, EMPTY, INNER, MOST_CLASSES, Group, Guard, Upstream, fields_inside, is_hidden, snapshot,
+    ABSENT, ANY, EMPTY, INNER, Group, Guard, Upstream, fields_inside, is_hidden, snapshot,
     state_of as copied_state, static,
 )
 

@@ -8,11 +8,12 @@ from althaia.cpython.primitives cimport (
 )
 
 
-# What a look-up returns that finds nothing, and a dictionary that stays empty.
-cdef object ABSENT
+# What a look-up returns that finds nothing, what equals any value in a snapshot, and a dictionary
+# that stays empty.
+cdef object ABSENT, ANY
 cdef dict EMPTY
 
-cdef tuple snapshot(dict mapping, tuple alike=*, tuple unwatched=*)
+cdef tuple snapshot(dict mapping)
 cpdef dict state_of(obj)
 
 
@@ -134,7 +135,6 @@ cdef class Plan:
     # See template_of(). The number of results until there is one, 0 if there will be none.
     cdef dict template
     cdef int until_template
-    cdef tuple result_keys(self)
     cdef int await_template(self, bint now) except -1
     cdef bint is_template_due(self) except -1
 

@@ -9,11 +9,10 @@ from types import FunctionType
 from weakref import KeyedRef
 
 cimport cython
-from cpython.dict cimport PyDict_Copy, PyDict_Next, PyDict_Update
+from cpython.dict cimport PyDict_Copy, PyDict_Update
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
-from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_New, PyTuple_SET_ITEM
+from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport uint64_t
 
 from althaia import seam

@@ -227,7 +227,7 @@ def test_counts() -> None:
     assert type(schema) in guard.types
     assert fields.Integer in guard.types
     # The schema's hooks: pre_dump and post_dump.
-    assert guard.lists == ([], (), [], ())
+    assert guard.lists == ([], [])
 
 
 def test_guards_of_a_prototype_watch_none_of_its_fields() -> None:

@@ -14,9 +14,6 @@ cdef extern from "Python.h":
         void* tp_descr_set
 
 cdef tuple NO_MEMBERS = ((), ())
-# By type version, the names of the attributes that the last object of a class had. Most have the
-# same.
-cdef dict names_of_attributes = {}
 cdef object object_getattribute = object.__getattribute__
 cdef object object_setattr = object.__setattr__
 cdef tuple UTILS_OF_FIELDS = ("fields", ("utils",))
@@ -49,9 +46,10 @@ cdef class Analysis:
         self.members = members
         # Everything watched is copied before it is read. If another thread changes it during the
         # analysis, the guard does not hold.
-        self._members = (
-            snapshot(dict(members)) if is_plain_mapping(type(members)) else None
-        )
+        self._members = None
+        if is_plain_mapping(type(members)):
+            copied = dict(members)
+            self._members = (tuple(copied), tuple(copied.values()))
         self.state = attributes_of(schema)
         self._hidden = is_hidden(schema)
         self.slots = 0
@@ -59,7 +57,6 @@ cdef class Analysis:
         self._outer = []
         self._types = {}
         self._fields = {}
-        self._unwatched = {}
         self._lists = []
         self._entries = {}
         self._schema_names = {}
@@ -117,15 +114,16 @@ cdef class Analysis:
         self._last_state = <dict>entry[2]
         return self._last_state
 
-    def leave_out(self, field, *names):
-        """Do not watch these attributes of a watched field: each call reads them anew."""
-        self._unwatched[id(field)] = names
+    def leave_out(self, field, name):
+        """Do not watch this attribute of a watched field: each call reads it anew."""
+        state = self.state_of(field)
+        if name in state:
+            state[name] = ANY
 
     cpdef watch_list(self, items):
         """Watch a list. Return its items as a tuple."""
         watched = tuple(items)
-        self._lists.append(items)
-        self._lists.append(watched)
+        self._lists += (items, watched) if watched else (items,)
         return watched
 
     cpdef watch_entry(self, mapping, key):
@@ -161,7 +159,7 @@ cdef class Analysis:
             self._members if with_members else NO_MEMBERS,
             tuple(self._types.values()),
             tuple([
-                (field, cls, self._snapshot(field, cls, state))
+                (field, cls, snapshot(state))
                 for field, cls, state in self._fields.values()
                 if not (self._hidden and self._is_bound_field(cls, state))
             ]),
@@ -170,21 +168,6 @@ cdef class Analysis:
             self.upstream.entries_of(frozenset(self._groups)),
             self._sibling,
         )
-
-    cdef tuple _snapshot(self, object field, object cls, dict state):
-        """Return the guard's snapshot of the attributes of a watched field."""
-        cdef object version = althaia_type_tag(cls)
-        cdef tuple known = <tuple>names_of_attributes.get(version)
-        cdef tuple unwatched = ()
-        cdef tuple found
-        if self._unwatched:
-            unwatched = <tuple>self._unwatched.get(id(field), ())
-        found = snapshot(state, known, unwatched)
-        if found[0] is not known:
-            if len(names_of_attributes) >= MOST_CLASSES:
-                names_of_attributes.clear()
-            names_of_attributes[version] = found[0]
-        return found
 
     cdef bint _is_bound_field(self, object cls, dict state) except -1:
         """Whether an object of this class and with these attributes is a field that was bound. The

@@ -11,6 +11,8 @@ cdef tuple DEFAULTS = (None, (), (), ())
 cdef int MOST_PROTOTYPES = 64
 # What all prototypes have instead of empty sets of names.
 cdef set NO_NAMES = set()
+# What no prototype has, because it is read only from the schema of the call.
+cdef tuple READ_FROM_CALLERS = ("partial", "unknown", "error_messages")
 cdef tuple COLLECTIONS = (list, set, frozenset)
 
 
@@ -100,7 +102,7 @@ cdef class Blueprint:
         if not self.holds(schema):
             # The class changed while its fields were copied.
             return None
-        hide(existing_dict(schema))
+        hide(schema)
         prototype = Prototype.__new__(Prototype)
         prototype.schema = schema
         prototype.blueprint = self
@@ -164,20 +166,21 @@ cdef bint are_known(Blueprint blueprint, tuple options) except -1:
     return True
 
 
-cdef int hide(InstanceDict state) except -1:
-    """Record that only the engine has a prototype. Every instance gets copies of its mappings and
-    sets, so that equal ones can be one object."""
+cdef int hide(object schema) except -1:
+    """Leave a prototype, which only the engine has, what its instances do not have themselves. Each
+    of them gets copies of the mappings and sets, so that equal ones can be one object."""
+    cdef InstanceDict hidden = InstanceDict.__new__(InstanceDict)
     cdef dict snapshots = {}
-    state.hidden = True
-    for name, value in list(state.items()):
+    for name, value in vars_of(schema).items():
         if name in MAPPINGS and type(value) is dict:
             fields = tuple([(key, id(field)) for key, field in (<dict>value).items()])
-            (<dict>state)[name] = snapshots.setdefault(fields, value)
+            value = snapshots.setdefault(fields, value)
         elif type(value) is set and not value:
-            (<dict>state)[name] = NO_NAMES
-        elif name == "error_messages":
-            # Each instance has its own.
-            (<dict>state)[name] = EMPTY
+            value = NO_NAMES
+        if name not in READ_FROM_CALLERS:
+            (<dict>hidden)[name] = value
+    hidden.hidden = True
+    put_dict(schema, hidden)
     return 0
 
 

@@ -184,7 +184,7 @@ cdef bint is_untouched(object schema, InstanceDict state, dict set_by_init) exce
     if (<dict>state).get("ordered", ABSENT) is not set_by_init.get("ordered", ABSENT):
         return False
     for name in <dict>state:
-        if name not in set_by_init and (
+        if name not in set_by_init and name not in READ_FROM_CALLERS and (
             type(name) is not str or althaia_type_lookup(type(schema), name) is not None
         ):
             return False

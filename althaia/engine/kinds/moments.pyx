@@ -172,7 +172,7 @@ def load_moment(analysis, field, options, *, awareness=EITHER):
         parsing = parsing_by(analysis, function, chosen)
     return LoadMoment(
         field,
-        words={"input": None, "obj_type": name},
+        words=WORDS[name],
         awareness=awareness,
         **parsing,
         **options,
@@ -180,6 +180,7 @@ def load_moment(analysis, field, options, *, awareness=EITHER):
 
 
 OWNERS = {"datetime": "DateTime", "date": "Date", "time": "Time"}
+WORDS = {name: {"input": None, "obj_type": name} for name in OWNERS}
 UNUSED = {"datetime": "", "date": "HMSf", "time": "Ymd"}
 OWN_CLASSES = ("datetime", "date", "time", "timezone", "timedelta")
 # For each of upstream's own functions: the names in its module that it looks up, and the format of

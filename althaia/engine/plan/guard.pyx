@@ -39,28 +39,20 @@ cdef object ABSENT = object()
 cdef dict EMPTY = {}
 
 
-cdef tuple snapshot(dict mapping, tuple alike=None, tuple unwatched=()):
-    """Return the keys and the values of a dictionary, as two tuples.
+# The keys of snapshots, each once: most objects of a class have the same attributes.
+cdef dict known_keys = {}
 
-    :param mapping: a dictionary that no other code changes meanwhile.
-    :param alike: the keys of a similar dictionary, which are returned if these are the same
-        objects.
-    :param unwatched: keys that must exist, but may have any value.
-    """
-    cdef tuple values = PyTuple_New(len(mapping))
-    cdef bint same = alike is not None and len(alike) == len(mapping)
-    cdef Py_ssize_t at = 0, i = 0
-    cdef PyObject *key
-    cdef PyObject *value
-    while PyDict_Next(mapping, &at, &key, &value):
-        if same and <PyObject*>PyTuple_GET_ITEM(alike, i) is not key:
-            same = False
-        if unwatched and type(<object>key) is str and <object>key in unwatched:
-            value = <PyObject*>ANY
-        Py_INCREF(<object>value)
-        PyTuple_SET_ITEM(values, i, <object>value)
-        i += 1
-    return alike if same else tuple(mapping), values
+
+cdef tuple snapshot(dict mapping):
+    """Return the keys and the values of an instance dictionary, as two tuples. No other code may
+    change it meanwhile."""
+    cdef tuple keys = tuple(mapping)
+    # Hashing and comparing other keys may run user code.
+    if all([type(key) is str for key in keys]):
+        if len(known_keys) >= MOST_CLASSES:
+            known_keys.clear()
+        keys = shared(<tuple>known_keys.setdefault(keys, keys), keys)
+    return keys, tuple(mapping.values())
 
 
 cdef tuple shared(tuple theirs, tuple mine):
@@ -128,7 +120,7 @@ cdef class Guard:
     :param types: every type that the plan depends on with its type version, the schema's first.
     :param fields: every field of the plan, inner ones too: the field, its type and the snapshot of
         its instance dictionary.
-    :param lists: one flat tuple: a list, its items as a tuple, the next list, …
+    :param lists: one flat tuple: a list, its items as a tuple if it has some, the next list, …
     :param entries: triples of a dictionary, a key and the expected value or ``ABSENT``.
     :param shared_entries: further entries, grouped by :func:`by_mapping`, that other guards share.
     :param sibling: the guard of another plan of the schema, which watches mostly the same fields;
@@ -297,13 +289,13 @@ cdef class Guard:
             althaia_note_version(&self.members_version, version)
             return True
         try:
-            keys, values = snapshot(dict(self.members), self.members_keys)
+            members = dict(self.members)
         except RuntimeError:
             # Another thread changed it during the iteration.
             return False
         return (
-            keys is self.members_keys
-            and shared(self.members_values, <tuple>values) is self.members_values
+            shared(self.members_keys, tuple(members)) is self.members_keys
+            and shared(self.members_values, tuple(members.values())) is self.members_values
         )
 
     def check(self, schema):
@@ -315,6 +307,6 @@ cdef class Guard:
         return (
             f"<Guard of {len(self.types)} types, "
             f"{len(self.fields) // ALTHAIA_RECORD_SIZE} fields, "
-            f"{len(self.lists) // 2} lists, "
+            f"{len([each for each in self.lists if type(each) is not tuple])} lists, "
             f"{sum([len(each) // 2 for each in self.entries])} entries>"
         )

@@ -36,10 +36,6 @@ cdef class Plan:
         self.declined = ""
         set_attributes(self, what)
 
-    cdef tuple result_keys(self):
-        """Return the keys of a result, in order."""
-        return ()
-
     cdef int await_template(self, bint now) except -1:
         """Make the template now, or when it pays: making it takes as long as it saves in some
         hundred results."""
@@ -54,7 +50,9 @@ cdef class Plan:
         """Count one result without a template. Return whether there is one from now on."""
         self.until_template -= 1
         if self.until_template == 0:
-            self.template = template_of(self.result_keys())
+            self.template = template_of(
+                tuple([getattr(step, self.key_of_result) for step in self.steps])
+            )
         return self.template is not None
 
     def __repr__(self):

@@ -179,6 +179,8 @@ cdef class DumpPlan(Plan):
         into a sink instead.
     """
 
+    key_of_result = "key"
+
     def __init__(self, tuple steps, Guard guard, *, bint straight=False, **what):
         Plan.__init__(self, steps, guard, **what)
         self.straight = straight and self.opts is not None
@@ -196,9 +198,6 @@ cdef class DumpPlan(Plan):
         if self.names is None:
             self.names = tuple([step.name if step.source == KEY else None for step in self.steps])
         return 0
-
-    cdef tuple result_keys(self):
-        return tuple([step.key for step in self.steps])
 
 
 # ---- Objects ------------------------------------------------------------------------

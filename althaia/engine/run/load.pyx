@@ -52,6 +52,8 @@ cdef class LoadPlan(Plan):
     ``text_keys`` finds the keys of the steps on a tape; None until a text is loaded.
     """
 
+    key_of_result = "target"
+
     def __init__(self, tuple steps, Guard guard, **what):
         Plan.__init__(self, steps, guard, **what)
         self.unique_keys = len({step.key for step in steps}) == len(steps)
@@ -66,9 +68,6 @@ cdef class LoadPlan(Plan):
             and not any(step.dotted for step in steps)
         ):
             self.await_template(at_once)
-
-    cdef tuple result_keys(self):
-        return tuple([step.target for step in self.steps])
 
     cdef set known_keys(self):
         """Return the keys of the steps. Most loads do not ask."""

@@ -205,7 +205,7 @@ def wording(analysis, validator, name, low="", high="", **words):
     if error is not None and type(error) is not str:
         return {}
     return {
-        "words": {"input": None, **named},
+        "words": {**INPUT_WORD, **named} if named else INPUT_WORD,
         "low_text": texts[0],
         "text": texts[1],
     }
@@ -272,7 +272,7 @@ def regexp_check(analysis, validator):
         raise NotPlannable("regex is no compiled pattern")
     said = wording(analysis, validator, "Regexp")
     if said:
-        said["words"]["regex"] = regex.pattern
+        said["words"] = {**INPUT_WORD, "regex": regex.pattern}
     return RegexpCheck(validator, match=regex.match, **said)
 
 
