@@ -10,7 +10,7 @@ from collections import OrderedDict
 from types import FunctionType, MethodType
 
 cimport cython
-from cpython.dict cimport PyDict_Copy, PyDict_Next, PyDict_SetItem, PyDict_Update
+from cpython.dict cimport PyDict_Copy, PyDict_Keys, PyDict_Next, PyDict_SetItem, PyDict_Update
 from cpython.object cimport PyObject
 from cpython.type cimport PyType_IsSubtype
 from libc.stdint cimport int64_t

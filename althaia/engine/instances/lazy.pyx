@@ -68,10 +68,9 @@ def connect_lazy():
     lazy_names = names_left_out(upstream)
     intercepted = lazy_names | ASKED_FOR_DICTIONARY
     althaia_intercepted_names, althaia_interceptor = <PyObject*>intercepted, lazy_getattr
-    kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
     if upstream.has_context:
         kept_names |= {CONTEXT}
-    shadowing = frozenset(upstream.schema_attributes) | lazy_names
+    shadowing = frozenset(upstream.schema_attributes) | lazy_names | kept_names
     lazy_shadows = shadowing - kept_names
     built_shadows = lazy_shadows - lazy_names
     have_frames = type(upstream.schema_attributes[INIT]) is FunctionType
@@ -214,12 +213,9 @@ cdef InstanceDict start(object schema, dict kept, Prototype prototype):
     if state is None or state.prototype is not None:
         return None
     # Almost always empty. A list, because without the GIL another thread may add attributes.
-    for name in list(<dict>state) if state else ():
+    for name in PyDict_Keys(state) if state else ():
         # A Method field binds to the instance's attribute of the method's name.
-        if (
-            name in shadowing or name in kept_names
-            or althaia_type_lookup(type(schema), name) is not None
-        ):
+        if name in shadowing or althaia_type_lookup(type(schema), name) is not None:
             return None
     PyDict_Update(state, kept)
     state.prototype = prototype
@@ -314,7 +310,7 @@ cdef inline int add(dict messages, object more) except -1:
     return 0
 
 
-cdef dict merged_messages(object defaults, object classes, object own):
+cdef dict merged_messages(object defaults, tuple classes, object own):
     """Merge messages as ``Schema.__init__`` does: the defaults, those of each class of the MRO from
     the last to the first, and the instance's own."""
     cdef dict messages = {}
@@ -478,7 +474,7 @@ cdef object own_field(object field, InstanceDict state, object schema):
             own_fields = <OwnFields>before
             if before is None:
                 own_fields = own_fields_of(<Prototype>state.prototype, None)
-            number = own_fields.prototype.index.get(id(field))
+            number = own_fields.prototype.index.get(<Py_ssize_t><void*>field)
             if number is None:
                 return field
             if own_fields.has(number, schema is None):
