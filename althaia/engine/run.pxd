@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t
 
 from althaia.cpython.primitives cimport althaia_inline_cache
 from althaia.engine.objects.object_reader cimport Reading, Readings
-from althaia.engine.plan cimport InstanceDict, Plan
+from althaia.engine.plan cimport InstanceDict, Plan, upstream
 from althaia.formats.codec cimport Keys, Record, Sink, Tape
 
 
@@ -101,12 +101,12 @@ cdef class Step:
 
 cdef class LoadStep(Step):
     cdef public object target
-    cdef public bint dotted, required, allow_none, calls_validate
+    cdef public bint dotted, required, allow_none, calls_validate, guarded
     cdef public list pre_load, post_load
     cdef public tuple checks
     cdef public dict error_messages
     cdef object refuse(self, str key, dict words, object value, object data, LoadFrame frame)
-    cdef object refuse_type(self, object value, object data, LoadFrame frame)
+    cdef object refuse_json(self, str key, dict words, object value, object data, LoadFrame frame)
     cdef object refuse_empty(self, str key, LoadFrame frame)
     cdef object message(self, str key, dict words, object value)
     cdef object own_field(self, LoadFrame frame)
@@ -117,6 +117,15 @@ cdef class LoadStep(Step):
     cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame)
     cdef object finish(self, object value, LoadFrame frame)
     cdef object validate(self, object value, LoadFrame frame)
+
+
+cdef inline object load_value(LoadStep step, object value, object data, LoadFrame frame):
+    """Return what ``step.load`` returns. Most steps raise nothing that must be caught: entering a
+    ``try`` takes half of their time."""
+    if step.guarded or value is None or value is upstream.missing:
+        return step.load(value, data, frame)
+    loaded = step.convert(value, data, frame)
+    return loaded if loaded is FAILED or step.checks is None else step.validate(loaded, frame)
 
 
 cdef object field_deserialize(object field, object value, object key, object data, LoadFrame frame)

@@ -10,13 +10,7 @@ cdef class DumpByCall(DumpStep):
     """Calls a user function with the object, for a Method or Function field."""
 
     label = "function"
-    cdef object function, method
-
-    def __init__(self, field, *, schema, function, **options):
-        DumpStep.__init__(self, field, **options)
-        if type(function) is MethodType and function.__self__ is schema:
-            self.method = function.__func__
-        self.function = function
+    cdef public object function, method
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         if self.method is not None:
@@ -43,13 +37,7 @@ cdef class LoadByCall(LoadStep):
     """Calls a user function with the value, for a Method or Function field."""
 
     label = "function"
-    cdef object function, method
-
-    def __init__(self, field, *, schema, function, **options):
-        LoadStep.__init__(self, field, **options)
-        if type(function) is MethodType and function.__self__ is schema:
-            self.method = function.__func__
-        self.function = function
+    cdef public object function, method
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         if self.method is not None:
@@ -70,10 +58,17 @@ cdef class LoadConstant(LoadStep):
 # ---- Analysis ----------------------------------------------------------------------
 
 
+def called(function, schema=None):
+    """Return as keyword arguments of a step what it calls: a function, or a method of the schema of
+    each call if this is a bound one of the schema."""
+    bound = type(function) is MethodType and function.__self__ is schema
+    return {"function": function, "method": function.__func__ if bound else None}
+
+
 def dump_method(analysis, field, options):
     analysis.field_function("fields", "missing_")
     method = analysis.field_value(field, "_serialize_method")
-    return DumpByCall(field, schema=analysis.schema, function=method, **options)
+    return DumpByCall(field, **called(method, analysis.schema), **options)
 
 
 def load_method(analysis, field, options):
@@ -85,7 +80,7 @@ def dump_function(analysis, field, options):
     function = analysis.field_value(field, "serialize_func")
     if function is None or takes_context(analysis, field, function):
         return CallDumpStep(field, **analysis.with_own_slot(options))
-    return DumpByCall(field, schema=None, function=function, **options)
+    return DumpByCall(field, **called(function), **options)
 
 
 def load_function(analysis, field, options):
@@ -124,7 +119,7 @@ def load_call(analysis, field, options, function):
         return LoadStep(field, **options)
     if not callable(function):
         raise NotPlannable("its function cannot be called")
-    return LoadByCall(field, schema=analysis.schema, function=function, **options)
+    return LoadByCall(field, guarded=True, **called(function, analysis.schema), **options)
 
 
 def constant_of(analysis, field):

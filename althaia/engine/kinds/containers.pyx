@@ -143,8 +143,14 @@ def labelled(**steps):
 # ---- Load --------------------------------------------------------------------------
 
 
-cdef dict with_failed_item(dict errors, object index, list items, LoadFrame frame):
-    """Store the messages and valid data of a failed item. Return the messages by index."""
+cdef inline dict with_item(
+    dict errors, object loaded, Py_ssize_t index, list items, LoadFrame frame
+):
+    """Append what a step has returned for an item. Return the messages by index: those of a failed
+    item, of which only the valid data are appended, too."""
+    if loaded is not FAILED:
+        items.append(loaded)
+        return errors
     if frame.valid_data is not None:
         items.append(frame.valid_data)
     if errors is None:
@@ -165,16 +171,13 @@ cdef class LoadList(LoadStep):
         cdef Py_ssize_t index = 0
         cdef bint done = False
         if type(value) is not list and type(value) is not tuple:
-            return self.refuse_type(value, data, frame)
+            return self.refuse_json("invalid", NO_WORDS, value, data, frame)
         items = []
         try:
             for each in value:
                 althaia_tick()
-                loaded = self.item.load(each, None, frame)
-                if loaded is FAILED:
-                    errors = with_failed_item(errors, index, items, frame)
-                else:
-                    items.append(loaded)
+                loaded = load_value(self.item, each, None, frame)
+                errors = with_item(errors, loaded, index, items, frame)
                 index += 1
             done = True
         finally:
@@ -194,10 +197,7 @@ cdef class LoadList(LoadStep):
             while at < end:
                 althaia_tick()
                 loaded = self.item.read(tape, at, frame)
-                if loaded is FAILED:
-                    errors = with_failed_item(errors, index, items, frame)
-                else:
-                    items.append(loaded)
+                errors = with_item(errors, loaded, index, items, frame)
                 index += 1
                 at = after(tape, at)
             done = True
@@ -222,18 +222,15 @@ cdef class LoadTuple(LoadStep):
         cdef dict errors = None
         cdef Py_ssize_t index = 0, size = len(self.items)
         if type(value) is not list and type(value) is not tuple:
-            return self.refuse_type(value, data, frame)
+            return self.refuse_json("invalid", NO_WORDS, value, data, frame)
         if len(value) != size:
             return fail(frame, self.length.failure(value), None)
         for each in value:
             if index == size:
                 # User code has added to the list meanwhile.
                 break
-            loaded = (<LoadStep>PyTuple_GET_ITEM(self.items, index)).load(each, None, frame)
-            if loaded is FAILED:
-                errors = with_failed_item(errors, index, items, frame)
-            else:
-                items.append(loaded)
+            loaded = load_value(<LoadStep>PyTuple_GET_ITEM(self.items, index), each, None, frame)
+            errors = with_item(errors, loaded, index, items, frame)
             index += 1
         return tuple(items) if errors is None else fail(frame, errors, items)
 
@@ -249,7 +246,7 @@ cdef class LoadDict(LoadStep):
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         if type(value) is not dict:
-            return self.refuse_type(value, data, frame)
+            return self.refuse_json("invalid", NO_WORDS, value, data, frame)
         if self.keys is None and self.values is None:
             return dict(value)
         return self.converted(<dict>value, frame)
@@ -261,7 +258,7 @@ cdef class LoadDict(LoadStep):
         if self.keys is not None:
             for key in value:
                 althaia_tick()
-                loaded = self.keys.load(key, None, frame)
+                loaded = load_value(self.keys, key, None, frame)
                 if loaded is FAILED:
                     if errors is None:
                         errors = defaultdict(dict)
@@ -273,7 +270,7 @@ cdef class LoadDict(LoadStep):
             for key, each in value.items():
                 althaia_tick()
                 if self.values is not None:
-                    each = self.values.load(each, None, frame)
+                    each = load_value(self.values, each, None, frame)
                 if each is FAILED:
                     if errors is None:
                         errors = defaultdict(dict)
@@ -335,7 +332,7 @@ def load_tuple(analysis, field, options):
     if analysis.field_value(validator, "equal") != len(inner):
         raise NotPlannable("validate_length asks for another length")
     items = tuple([inner_load_step(analysis, each) for each in inner])
-    return LoadTuple(field, items=items, length=length, **options)
+    return LoadTuple(field, items=items, length=length, guarded=True, **options)
 
 
 def key_and_value_fields(analysis, field):
@@ -359,7 +356,7 @@ def load_dict(analysis, field, options):
         None if each is None else inner_load_step(analysis, each)
         for each in key_and_value_fields(analysis, field)
     ]
-    return LoadDict(field, keys=keys, values=values, **options)
+    return LoadDict(field, keys=keys, values=values, guarded=keys is not None, **options)
 
 
 KINDS += [

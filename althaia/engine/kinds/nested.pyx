@@ -393,13 +393,13 @@ def load_nested(analysis, field, options):
         options = seen(analysis, field, options)
         return LoadNestedOfField(field, slot=analysis.new_slot(), **options)
     check_loaded(analysis, field)
-    return LoadNested(field, slot=analysis.new_slot(), **options)
+    return LoadNested(field, slot=analysis.new_slot(), guarded=True, **options)
 
 
 def load_pluck(analysis, field, options):
     check_loaded(analysis, field)
     check_plucked(analysis, field)
-    return LoadNested(field, slot=analysis.new_slot(), pluck=True, **options)
+    return LoadNested(field, slot=analysis.new_slot(), pluck=True, guarded=True, **options)
 
 
 def check_loaded(analysis, field):

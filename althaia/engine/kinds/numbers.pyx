@@ -85,6 +85,8 @@ cdef class LoadFloat(LoadStep):
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef object converted = value if type(value) is float else None
         cdef str key = "invalid"
+        if type(value) is float and (self.allow_nan or isfinite(<double>value)):
+            return value
         if type(value) is int or type(value) is str:
             try:
                 converted = float(value)
@@ -95,9 +97,7 @@ cdef class LoadFloat(LoadStep):
         # Outside the except block, so that errors of the field's own code do not get the first
         # error as their __context__.
         if converted is None:
-            if is_of_json(value):
-                return self.refuse(key, INPUT_WORD, value, data, frame)
-            return self.by_field(value, data, frame)
+            return self.refuse_json(key, INPUT_WORD, value, data, frame)
         if not self.allow_nan and not isfinite(<double>converted):
             return self.refuse("special", NO_WORDS, value, data, frame)
         return converted

@@ -22,7 +22,7 @@ cdef class LoadText(LoadStep):
     cdef object convert(self, object value, object data, LoadFrame frame):
         if type(value) is str:
             return value
-        return self.refuse_type(value, data, frame)
+        return self.refuse_json("invalid", NO_WORDS, value, data, frame)
 
 
 # ---- Analysis ----------------------------------------------------------------------

@@ -503,7 +503,7 @@ cdef object _loaded(Analysis analysis, object field, object options):
         options = options | _around(analysis, field)
     except NotPlannable as refusal:
         options = analysis.with_own_slot(options)
-        return DeserializeStep(field, why=refusal.reason, **options)
+        return DeserializeStep(field, why=refusal.reason, guarded=True, **options)
     return _conversion(analysis, field, options, LOAD)
 
 

@@ -134,7 +134,8 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
             elif at < 0:
                 value = (<LoadStep>step).load(value, None, frame)
             elif frame.tape.slots[at].type < ARRAY:
-                value = (<LoadStep>step).load(frame.tape.scalar(&frame.tape.slots[at]), None, frame)
+                value = frame.tape.scalar(&frame.tape.slots[at])
+                value = load_value(<LoadStep>step, value, None, frame)
             else:
                 value = (<LoadStep>step).read(frame.tape, at, frame)
             put(step, i, value, result, full, frame)
@@ -163,22 +164,19 @@ cdef Py_ssize_t load_fields(
     cdef PyObject* step = NULL
     cdef Py_ssize_t found = 0, size = PyTuple_GET_SIZE(<object>steps)
     cdef bint done = False
-    cdef object value
+    cdef object value, missing = upstream.missing
     try:
         while i < size:
             step = PyTuple_GET_ITEM(<object>steps, i)
             if plain:
                 value = althaia_cached_item(
-                    <dict>data, <void*>(<LoadStep>step).key, <void*>ABSENT, &(<LoadStep>step).cache
+                    <dict>data, <void*>(<LoadStep>step).key, <void*>missing, &(<LoadStep>step).cache
                 )
-                if value is ABSENT:
-                    value = upstream.missing
-                else:
-                    found += 1
+                found += value is not missing
             else:
-                value = data.get((<LoadStep>step).key, upstream.missing)
+                value = data.get((<LoadStep>step).key, missing)
             if frame.partial is None or not is_left_out(<LoadStep>step, i, value, frame):
-                value = (<LoadStep>step).load(value, data, frame)
+                value = load_value(<LoadStep>step, value, data, frame)
             put(step, i, value, result, full, frame)
             i += 1
         done = True

@@ -149,6 +149,7 @@ cdef class LoadStep(Step):
     :param target: the key in the output.
     :param dotted: whether ``target`` is a dotted path.
     :param calls_validate: the field's own ``_validate`` is called.
+    :param guarded: code of the user's runs, and a ValidationError of it must be caught.
     :param error_messages: the field's messages by key if they are said as they are; None if its
         own ``make_error`` says them.
     :param checks: a :class:`Check` for each validator; None if there is none.
@@ -158,6 +159,10 @@ cdef class LoadStep(Step):
 
     def __cinit__(self):
         self.checks = ()
+
+    def __init__(self, field, **options):
+        Step.__init__(self, field, **options)
+        self.guarded = self.guarded or self.pre_load is not None or self.post_load is not None
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         """Return what ``field._deserialize`` returns, or FAILED."""
@@ -181,11 +186,12 @@ cdef class LoadStep(Step):
             return self.by_field(value, data, frame)
         return fail(frame, [message], None)
 
-    cdef object refuse_type(self, object value, object data, LoadFrame frame):
-        """Convert a value of a type that the step does not take: refuse what JSON can say as
-        "invalid"; the field's own method knows other objects."""
+    cdef object refuse_json(
+        self, str key, dict words, object value, object data, LoadFrame frame
+    ):
+        """Refuse a value that JSON can say; the field's own method knows other objects."""
         if is_of_json(value):
-            return self.refuse("invalid", NO_WORDS, value, data, frame)
+            return self.refuse(key, words, value, data, frame)
         return self.by_field(value, data, frame)
 
     cdef object refuse_empty(self, str key, LoadFrame frame):
