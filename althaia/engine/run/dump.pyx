@@ -250,15 +250,6 @@ cdef Reading reading_of(object obj, DumpFrame frame):
     return frame.readings.of(<tuple>names, obj)
 
 
-cdef inline object serialized(
-    Py_ssize_t i, DumpStep step, object obj, DumpFrame frame, Reading reading
-):
-    """Return what ``field.serialize`` returns for one object, or ``missing``. ``i`` is the step's
-    number."""
-    cdef object value = value_of(i, step, obj, frame, reading)
-    return value if value is upstream.missing else step.convert(value, obj, frame)
-
-
 cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
     """Return what ``Schema._serialize`` returns for one object."""
     cdef PyObject* steps = <PyObject*>plan.steps
@@ -272,7 +263,9 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
     try:
         for i in range(PyTuple_GET_SIZE(<object>steps)):
             step = PyTuple_GET_ITEM(<object>steps, i)
-            value = serialized(i, <DumpStep>step, obj, frame, reading)
+            value = value_of(i, <DumpStep>step, obj, frame, reading)
+            if value is not upstream.missing:
+                value = (<DumpStep>step).convert(value, obj, frame)
             if value is upstream.missing:
                 if full:
                     PyDict_DelItem(result, (<DumpStep>step).key)
