@@ -180,14 +180,15 @@ cdef object from_class(object field, object nested):
 
 cdef object of_nested(object field, str option):
     """Return what ``Nested._nested_normalized_option`` returns."""
+    cdef object own = field.name
     # In the place of getattr(), which an interceptor makes slow: a prototype has the attribute.
     cdef InstanceDict state = existing_dict(field.root)
     listed = None if state is None else (<dict>state).get(option)
     if listed is None:
         listed = getattr(field.root, option, ())
-    if type(listed) is set and not listed:
+    if type(own) is str and type(listed) is set and not listed:
         return []
-    prefix = f"{field.name}."
+    prefix = f"{own}."
     return [name.split(prefix, 1)[1] for name in listed if name.startswith(prefix)]
 
 
