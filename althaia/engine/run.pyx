@@ -28,7 +28,7 @@ from althaia.cpython.primitives cimport (
     althaia_dict_item, althaia_enter, althaia_get_value, althaia_init_cache, althaia_leave,
     althaia_look_up, althaia_tick, althaia_type_lookup,
 )
-from althaia.engine.instances cimport at_once, field_of_call, prototype_of
+from althaia.engine.instances cimport at_once, field_of_call, hooked_prototype, prototype_of
 from althaia.engine.objects.object_reader cimport (
     NOT_THERE, Reading, Readings, has_no_reader, read_once,
 )

@@ -240,6 +240,18 @@ def call_hook(cls, ma, log):
         self.fields["id"].data_key = self.dump_fields["id"].data_key = f"hooked {self.tag}"
         return data
 
+    set_hook(cls, hook)
+
+
+def call_hook_that_changes_nothing(cls, ma, log):
+    def hook(self, data, **kwargs):
+        log("hook", self.tag, list(self.fields))
+        return data
+
+    set_hook(cls, hook)
+
+
+def set_hook(cls, hook):
     cls.clean = hook
     cls._hooks["pre_dump"] = [("clean", False, {})]
     cls._hooks["pre_load"] = [("clean", False, {})]
@@ -255,6 +267,7 @@ def call_hook(cls, ma, log):
         change_declared,
         change_options,
         call_hook,
+        call_hook_that_changes_nothing,
     ],
     ids=lambda each: each.__name__,
 )

@@ -188,6 +188,28 @@ def test_collections(schema: Any, collection: Any) -> None:
     assert counts(schema) == counted(calls=3, objects=8, built=1)
 
 
+def test_hooks_of_instances_that_are_built_at_once() -> None:
+    planner.build_at_once(False)
+
+    class Hooked(ma.Schema):
+        a = fields.Integer()
+
+        def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+            field_obj.data_key = field_name.upper()
+
+        @ma.pre_load
+        @ma.pre_dump
+        def same(self, data: Any, **kwargs: Any) -> Any:
+            return data
+
+    for _ in range(50):
+        Hooked().load({"A": 1})
+        Hooked().dump({"a": 1})
+    for each in (statistics_of(Hooked).load, statistics_of(Hooked).dump):
+        assert each.calls + each.unplanned == 50
+        assert each.calls > 30
+
+
 def test_by_name_and_direction() -> None:
     class Named(ma.Schema):
         class Meta:

@@ -419,7 +419,7 @@ cdef object invoke_dump_hooks(
 
 cdef bint dump_is_changed(DumpPlan plan, DumpFrame frame):
     """Return whether a ``pre_dump`` hook has changed something that the plan depends on."""
-    if valid_plan(frame.schema, DUMP) is not plan:
+    if not still_runs(frame.schema, plan, DUMP):
         return True
     # The hook may have given the schema another dictionary with the same content.
     frame.state = existing_dict(frame.schema)

@@ -324,7 +324,7 @@ cdef list slots_inside(Tape tape, Py_ssize_t at):
 cdef bint load_is_changed(LoadPlan plan, LoadFrame frame):
     """Return whether a ``pre_load`` hook has changed the schema, or the names in ``partial``, so
     that the plan no longer holds."""
-    if valid_plan(frame.schema, LOAD) is not plan or not is_plain_partial(frame.partial):
+    if not still_runs(frame.schema, plan, LOAD) or not is_plain_partial(frame.partial):
         return True
     # The hook may have given the schema another dictionary with the same content.
     frame.state = existing_dict(frame.schema)

@@ -17,3 +17,13 @@ cdef Plan valid_plan(object schema, int direction, bint again=False):
     if plan is None or (again and plan.declined):
         return plan
     return plan if plan.guard.holds(schema, state) else None
+
+
+cdef bint still_runs(object schema, Plan plan, int direction):
+    """Return whether a schema has the plan of this call, its own or a prototype's, after a hook."""
+    cdef Plan found = valid_plan(schema, direction)
+    cdef InstanceDict state = existing_dict(schema)
+    if found is None and state is not None:
+        prototype = hooked_prototype(schema, state, direction)
+        found = None if prototype is None else valid_plan(prototype, direction)
+    return found is plan
