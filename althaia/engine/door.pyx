@@ -182,10 +182,9 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
     cdef DumpPlan plan = frame.plan
     cdef Counters counters = <Counters>plan.statistics
     cdef object result
-    cdef bint collecting
+    cdef bint collecting = False
     althaia_count(&counters.calls, 1)
     althaia_enter()
-    collecting = False
     try:
         if frame.large:
             collecting = pause_collector(obj, frame.many)
@@ -282,14 +281,13 @@ cdef object run_load(LoadFrame frame, object data, bint postprocess):
     """
     cdef LoadPlan plan = <LoadPlan>frame.plan
     cdef Counters counters = <Counters>plan.statistics
-    cdef Py_ssize_t objects = 1
+    cdef Py_ssize_t objects
     if frame.tape is not None:
         objects = length_of(frame.tape, frame.many)
         frame.large = objects >= LARGE
     else:
+        objects = count(data, frame.many, None)
         frame.large = is_large(data, frame.many)
-        if type(data) is list and is_plainly_true(frame.many):
-            objects = len(<list>data)
     althaia_count(&counters.calls, 1)
     althaia_count(&counters.objects, objects)
     althaia_enter()

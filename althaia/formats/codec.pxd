@@ -125,8 +125,10 @@ cdef struct Slot:
 
 
 cdef class Tape:
-    # The exception for invalid text; the tape is empty then.
+    # The exception for invalid text. If there is one, the slots mean nothing.
     cdef object failure
+    # Where the innermost container begins in the text that the parser reads.
+    cdef Py_ssize_t reached
     cdef object owner
     cdef bytes marks
     cdef const uint8_t* text

@@ -1,8 +1,8 @@
 """Parses JSON text into a tape, and ``loads`` without a schema.
 
-If the text may be invalid, the standard library's scanner reads it again from the start and makes
-the exception. Hence every message, position and limit is that of the running interpreter. It is
-data until the last function raises it: leaving compiled functions takes longer than making it.
+If the text may be invalid, the standard library's scanner reads it again, from the innermost
+container on, and makes the exception. Hence messages and limits are those of the running
+interpreter. It is data until the last function raises it: leaving compiled functions takes longer.
 """
 
 cdef extern from "Python.h":
@@ -134,13 +134,17 @@ cdef Tape parse_json(object text):
         tape.marks = PyBytes_FromStringAndSize(NULL, size)
         althaia_mark(PyUnicode_KIND(owner), tape.text, size, PyBytes_AS_STRING(tape.marks))
         tape.text = <const uint8_t*>PyBytes_AS_STRING(tape.marks)
-    return tape if scan(tape, tape.text, size) else scanned(owner, tape.text, size)
+    if scan(tape, tape.text, size):
+        return tape
+    return scanned(owner, tape.text, size, tape.reached)
 
 
-cdef Tape scanned(str owner, const uint8_t* text, Py_ssize_t size):
-    """Return a tape with the value that json's scanner reads, or with its exception."""
+cdef Tape scanned(str owner, const uint8_t* text, Py_ssize_t size, object start):
+    """Return a tape with the value that json's scanner reads, or with its exception.
+
+    :param start: where it starts: at the document, or at a container in which the error is.
+    """
     cdef Tape tape
-    cdef object start = skip(text, 0)
     result = althaia_outcome(
         PyObject_CallFunctionObjArgs(<PyObject*>scan_once, <PyObject*>owner, <PyObject*>start, NULL)
     )
@@ -151,6 +155,9 @@ cdef Tape scanned(str owner, const uint8_t* text, Py_ssize_t size):
         return tape
     if type(result) is not tuple:
         return refusal(result)
+    if start > skip(text, 0):
+        # There is no error in it: only the parser here does not know it.
+        return scanned(owner, text, size, skip(text, 0))
     value, end = <tuple>result
     end = skip(text, end)
     if end != size:
@@ -195,12 +202,13 @@ cdef inline Py_ssize_t skip(const uint8_t* text, Py_ssize_t at) noexcept:
 
 
 cdef bint scan(Tape tape, const uint8_t* text, Py_ssize_t size) except -1:
-    """Fill the tape. Return False if the text may be no valid document."""
+    """Fill the tape. Return False if json's scanner must say whether the text is valid."""
     cdef Py_ssize_t containers[MOST_DEPTH]
     cdef int depth = 0
     cdef Py_ssize_t at = 0
     cdef uint8_t here
     cdef Slot* container
+    tape.reached = skip(text, 0)
     while True:
         # A value begins.
         at = skip(text, at)
@@ -211,8 +219,9 @@ cdef bint scan(Tape tape, const uint8_t* text, Py_ssize_t size) except -1:
                     raise RecursionError("maximum recursion depth exceeded: the stack is used up")
                 return False
             containers[depth] = tape.count
+            tape.reached = at
             depth += 1
-            append_slot(tape, RECORD if here == c"{" else ARRAY)
+            append_slot(tape, RECORD if here == c"{" else ARRAY).content.start = at
             at = skip(text, at + 1)
             if here == c"{" and text[at] != c"}":
                 at = read_key(tape, text, at, size)
@@ -230,7 +239,10 @@ cdef bint scan(Tape tape, const uint8_t* text, Py_ssize_t size) except -1:
         # A value has ended, or an empty container ends here.
         while True:
             if depth == 0:
-                return skip(text, at) == size
+                at = skip(text, at)
+                if at != size:
+                    tape.failure = decode_error("Extra data", tape.owner, at)
+                return True
             at = skip(text, at)
             here = text[at]
             at += 1
@@ -242,11 +254,14 @@ cdef bint scan(Tape tape, const uint8_t* text, Py_ssize_t size) except -1:
                         return False
                 break
             if here != <uint32_t>(c"}" if container.type == RECORD else c"]"):
-                return False
+                tape.failure = decode_error("Expecting ',' delimiter", tape.owner, at - 1)
+                return True
             container.content.next = tape.count
             depth -= 1
             if depth:
-                tape.slots[containers[depth - 1]].size += 1
+                container = &tape.slots[containers[depth - 1]]
+                container.size += 1
+                tape.reached = container.content.start
 
 
 cdef inline Py_ssize_t read_key(

@@ -34,6 +34,7 @@ cdef object FROZEN_DICT = getattr(builtins, "frozendict", ())
 # From Python 3.14 on json adds a note to an error for each container around the value that could
 # not be encoded.
 cdef bint ADDS_NOTES = sys.version_info >= (3, 14)
+cdef object OBJECT_ITSELF = object()
 
 
 def json_dumps(obj, *args, **options):
@@ -69,10 +70,11 @@ cdef Sink sink_of(dict options):
     return None if format is None else Sink(format, options.get("default"))
 
 
-cdef int add_note(object error, object cls, str part) except -1:
-    """Add the note about a part of a container. Like json's it has the module of the container's
-    class, unless that is builtins or __main__."""
+cdef int add_note(object error, object cls, object key) except -1:
+    """Add the note about an item of a container, or about an object. Like json's it has the module
+    of the class, unless that is builtins or __main__."""
     name = type.__repr__(cls)[len("<class '"):-len("'>")].removeprefix("__main__.")
+    part = "object" if key is OBJECT_ITSELF else f"item {key!r}"
     BaseException.add_note(error, f"when serializing {name} {part}")
     return 0
 
@@ -186,12 +188,7 @@ cdef int encode_by_default(Sink sink, object value) except -1:
     cdef Level level
     enter(sink, &level, value)
     replacement = sink.default(value)
-    try:
-        encode(sink, replacement)
-    except BaseException as error:
-        if ADDS_NOTES:
-            add_note(error, type(value), "object")
-        raise
+    encode_item(sink, replacement, value, OBJECT_ITSELF)
     sink.innermost = level.outer
     return 0
 
@@ -211,13 +208,13 @@ cdef int put_json(Sink sink, str text) except -1:
 
 
 cdef int encode_item(Sink sink, object value, object container, object key) except -1:
-    """Encode the value at a key or an index of a container."""
+    """Encode the value at a key or an index of a container, or that of an object itself."""
     if not ADDS_NOTES:
         return encode(sink, value)
     try:
         return encode(sink, value)
     except BaseException as error:
-        add_note(error, type(container), f"item {key!r}")
+        add_note(error, type(container), key)
         raise
 
 
