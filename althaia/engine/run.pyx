@@ -26,14 +26,14 @@ from althaia.engine.plan import NotPlannable, static
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL, althaia_cached_item, althaia_cached_value, althaia_clear_cache,
     althaia_dict_item, althaia_enter, althaia_get_value, althaia_init_cache, althaia_leave,
-    althaia_look_up, althaia_tick, althaia_type_lookup,
+    althaia_look_up, althaia_same_entry, althaia_tick, althaia_type_lookup,
 )
 from althaia.engine.instances cimport at_once, field_of_call, hooked_prototype, prototype_of
 from althaia.engine.objects.object_reader cimport (
     NOT_THERE, Reading, Readings, has_no_reader, read_once,
 )
 from althaia.engine.plan cimport (
-    DUMP, EXTRAORDINARY, LOAD, Guard, InstanceDict, Plan, althaia_put, existing_dict,
+    ABSENT, DUMP, EXTRAORDINARY, LOAD, Guard, InstanceDict, Plan, althaia_put, existing_dict,
     is_filled, is_lazy, new_result, option, set_attributes, upstream,
 )
 from althaia.formats.codec cimport ARRAY, RECORD, Keys, Record, Sink, Tape, after, open_key

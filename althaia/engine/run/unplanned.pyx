@@ -69,7 +69,7 @@ cdef bint knows_functions(int direction) except -1:
     if not known[direction]:
         return False
     for entry in entries:
-        if (<dict>entry[0]).get(entry[1]) is not entry[2]:
+        if not althaia_same_entry(entry[0], entry[1], entry[2], ABSENT):
             return False
     return True
 
@@ -109,10 +109,8 @@ cdef object serialized_by_field(
     object field, object name, object obj, object accessor, bint plain
 ):
     """Return what ``field.serialize`` returns. ``plain``: the accessor is upstream's."""
-    cdef object value, key
-    cdef dict own = plain_attributes(field) if plain else None
-    if own is not None:
-        key = own["attribute"]
+    cdef object value, key = own_attribute(field) if plain else ABSENT
+    if key is not ABSENT:
         if key is None:
             key = name
         if type(key) is str:
@@ -130,9 +128,9 @@ cdef object serialized_by_field(
     return field.serialize(name, obj, accessor=accessor)
 
 
-cdef dict plain_attributes(object field):
-    """Return a field's dictionary if the field reads its value as upstream defined it and looking
-    runs no user code, else None."""
+cdef object own_attribute(object field):
+    """Return a field's ``attribute`` if the field reads its value as upstream defined it and
+    looking runs no user code, else ``ABSENT``."""
     cdef object cls = type(field)
     cdef PyObject* own
     if (
@@ -142,18 +140,17 @@ cdef dict plain_attributes(object field):
         or althaia_type_lookup(cls, "_CHECK_ATTRIBUTE") is not True
         or althaia_type_lookup(cls, "attribute") is not None
     ):
-        return None
+        return ABSENT
     own = althaia_dict_there(field)
     if (
         own is NULL
         or type(<object>own) is not dict
-        or "attribute" not in <dict>own
         or "serialize" in <dict>own
         or "get_value" in <dict>own
         or "_CHECK_ATTRIBUTE" in <dict>own
     ):
-        return None
-    return <dict>own
+        return ABSENT
+    return althaia_dict_item(<dict>own, "attribute", ABSENT)
 
 
 cdef object load_unplanned(
