@@ -127,8 +127,11 @@ cdef InstanceDict instance_dict(object schema):
 cdef object allocated(object cls, Py_ssize_t items):
     """Allocate an instance that has an :class:`InstanceDict` from the start."""
     cdef object schema = PyType_GenericAlloc(<PyTypeObject*>cls, items)
+    cdef InstanceDict state
     if may_be_put(schema):
-        put_dict(schema, InstanceDict.__new__(InstanceDict))
+        # Typed: an untyped argument would have to be exactly a dict.
+        state = InstanceDict.__new__(InstanceDict)
+        put_dict(schema, state)
     return schema
 
 
