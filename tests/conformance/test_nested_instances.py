@@ -132,6 +132,32 @@ def test_a_copy_is_allocated_by_its_class(ma: Any, log: Any) -> None:
             log.attempt(schema.load, {"n": {"a": 1}})
 
 
+@pytest.mark.parametrize("only", [None, ("unknown",)])
+@scenario
+def test_the_field_while_the_instance_is_copied(ma: Any, log: Any, only: Any) -> None:
+    """As another thread sees it, and after a copy that failed."""
+
+    class Inner(ma.Schema):
+        a = ma.fields.Integer()
+
+        def __copy__(self) -> Any:
+            log("nested", callable(made.fields["n"].nested), made.fields["n"]._schema)
+            copied = object.__new__(type(self))
+            vars(copied).update(vars(self))
+            return copied
+
+    inner = Inner()
+
+    class Outer(ma.Schema):
+        n = ma.fields.Nested(lambda: inner, only=only)
+
+    for _ in range(COPIES):
+        made = Outer()
+        for _ in range(2):
+            log.attempt(made.dump, {"n": {"a": 1}})
+        log("after", callable(made.fields["n"].nested), made.fields["n"]._schema is None)
+
+
 def set_key(ma: Any, inner: Any) -> None:
     inner.fields["a"].data_key = "key"
 

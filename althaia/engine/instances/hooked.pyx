@@ -167,11 +167,14 @@ cdef object hooked_prototype(object schema, InstanceDict state, int direction):
         or not is_untouched(schema, state, vars_of(before.schema))
     ):
         return None
-    hooked = before.hooked
-    if hooked is None:
+    if before.hooked is None:
         before.attempts += 1
-        hooked = before.hooked = prototype_after_hook(schema, state, before)
-    if hooked is None or not is_equal(schema, state, hooked, direction):
+        hooked = prototype_after_hook(schema, state, before)
+        if hooked is None:
+            return None
+        before.hooked = [hooked]
+    hooked = <Prototype>before.hooked[0]
+    if not is_equal(schema, state, hooked, direction):
         return None
     # A call of a field of the prototype finds the instance's by these.
     own.prototype = hooked

@@ -127,15 +127,15 @@ cdef object from_returned(object field, object nested):
 
 cdef object upstreams_schema(object field, object nested):
     """Return the schema that upstream's code makes from ``nested``, which is not called again."""
-    # A callable may have resolved the field itself.
-    cdef object given = field.nested, resolved = field._schema
-    field.nested, field._schema = (lambda: nested) if callable(nested) else nested, None
+    # The getter runs on a copy: other threads read the field meanwhile.
+    cdef object copied = clone(field)
+    copied.nested, copied._schema = (lambda: nested) if callable(nested) else nested, None
     try:
-        schema = field.schema
+        schema = copied.schema
     finally:
-        field.nested = given
-        if field._schema is None:
-            field._schema = resolved
+        # Also if the getter fails after it has set this.
+        if copied._schema is not None:
+            field._schema = copied._schema
     # Upstream's own ``_init_fields`` has counted this already, but the class may override that.
     althaia_count(&rebound, 1)
     if is_schema(nested):

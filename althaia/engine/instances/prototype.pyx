@@ -35,8 +35,10 @@ cdef class Prototype:
     # The attributes of the nested instance of which it is a copy, and whose fields it has; or None.
     cdef dict original
     # If the class has an ``on_bind_field``: the prototype after the hook (see instances/hooked),
-    # how many instances were tried as that; and for such a one, the prototype before the hook.
-    cdef Prototype hooked, before
+    # how many instances were tried as that; and for such a one, the prototype before the hook. The
+    # first is in a list, which the GC can clear: it clears none of the two prototypes.
+    cdef list hooked
+    cdef Prototype before
     cdef int attempts
 
     # Read when the first instance needs a field of its own: the fields by number, the number of
