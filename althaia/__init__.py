@@ -118,7 +118,7 @@ def patch(
     :returns: whether the redirect is in place: True, unless ``ALTHAIA_DISABLE`` is set.
     :raises LatePatchError: the real marshmallow is already imported; the message names the
         modules that hold references to it.
-    :raises ReleaseError: no marshmallow is installed.
+    :raises ReleaseError: no marshmallow is installed, or one older than 3.13.
     :raises ConfigError: an ``ALTHAIA_…`` variable of the environment has a bad value.
     :raises ValueError: ``gc`` is something else.
 

@@ -144,9 +144,10 @@ def semantics_page(layout: Layout, _: argparse.Namespace) -> None:
 
 
 def releases_page(layout: Layout) -> str:
-    """The page of releases, with all that the lock knows."""
+    """The page of releases, with the last of each minor version."""
     known = lock.read(layout.lock)
-    versions = sorted({known.version, *known.tried}, key=_numbers, reverse=True)
+    last = {version.rpartition(".")[0]: version for version in sorted(known.tried, key=_numbers)}
+    versions = sorted({known.version, *last.values()}, key=_numbers, reverse=True)
     sources = {
         version: upstream.from_folder(fetch.fetch(known, layout.lock.parent, version))
         for version in versions

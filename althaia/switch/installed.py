@@ -15,16 +15,24 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "marshmallow"
+OLDEST = "3.13"
+"""The oldest release that is served."""
 
 
 class ReleaseError(RuntimeError):
-    """No marshmallow is installed.
+    """No marshmallow is installed, or one that is too old.
 
     :ivar served: the version that our copy was made from; empty in a pure build, which has no copy.
     """
 
-    def __init__(self, served: str) -> None:
+    def __init__(self, served: str, found: str = "") -> None:
         self.served = served
+        if found:
+            super().__init__(
+                f"marshmallow {found} is installed here, and althaia serves {OLDEST} and newer: "
+                f"pip install 'marshmallow>={OLDEST}'"
+            )
+            return
         text = (
             "no marshmallow is installed here, and althaia serves the one that is: "
             "pip install marshmallow"
@@ -53,6 +61,30 @@ def installed() -> str | None:
     later = site.getsitepackages() if site is not None and not sys.flags.no_site else []
     found = metadata.distributions(name=NAME, path=[*sys.path, *later])
     return next((each.version for each in found), None)
+
+
+def is_too_old(version: str) -> bool:
+    """Return whether a release is older than those that are served.
+
+    >>> is_too_old("3.9.1"), is_too_old("3.0b4"), is_too_old("3.13.0"), is_too_old("unknown")
+    (True, True, False, False)
+    """
+    heads = [part[: len(part) - len(part.lstrip("0123456789"))] for part in version.split(".")]
+    oldest = [int(part) for part in OLDEST.split(".")]
+    return bool(heads[0]) and [int(head or 0) for head in heads[:2]] < oldest
+
+
+def check(location: str | None) -> None:
+    """Refuse to serve no release, or one that is too old.
+
+    :param location: the file of the installed package, if it was found
+    :raises ReleaseError: that is so.
+    """
+    beside = version_in(os.path.dirname(os.path.dirname(location))) if location else installed()
+    if not location and not beside:
+        raise ReleaseError(served() or "")
+    if beside and is_too_old(beside):
+        raise ReleaseError(served() or "", beside)
 
 
 def version_in(folder: str) -> str | None:

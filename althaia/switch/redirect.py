@@ -61,8 +61,8 @@ def switch_on(
         raise ValueError(f"gc={gc!r}: expected 'pause' or 'run'")
     if settings().disable:
         return False
-    if not force and not _redirect.installed and not (real_location() or installed.installed()):
-        raise installed.ReleaseError(installed.served() or "")
+    if not force and not _redirect.installed:
+        installed.check(real_location())
     if compiled is not None:
         releases.wants_compiled = compiled
     _redirect.install(force=force, how=how)

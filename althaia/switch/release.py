@@ -188,6 +188,8 @@ def find() -> Release:
 def _why_untouched(release: Release) -> str:
     spec = release.spec
     assert spec is not None
+    if installed.is_too_old(release.version):
+        return f"althaia serves {installed.OLDEST} and newer"
     if not release.location or spec.submodule_search_locations is None:
         return "it is no package with files"
     try:

@@ -43,7 +43,7 @@ def python_for(application: Application) -> Path:
     if not done.exists():
         venv.create(folder, with_pip=True, clear=True)
         subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", "marshmallow>=3.22", application.name],
+            [python, "-m", "pip", "install", "--quiet", "marshmallow>=3.13", application.name],
             check=True,
         )
         done.touch()

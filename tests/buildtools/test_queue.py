@@ -1,18 +1,20 @@
-"""Our own queue: within its budget, fits both lines, says why each patch is there."""
+"""Our own queue: within its budget, fits all releases, says why each patch is there."""
 
 from __future__ import annotations
 
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from buildtools import fetch, lock
 from buildtools.layout import Layout
 from buildtools.queue import apply, lines, refresh, report, statistics, write_trees
 from buildtools.rename import rename
 from buildtools.shipped import patching
-from buildtools.upstream import Upstream
+from buildtools.upstream import Upstream, from_folder
 
 
 def test_budget(queue: list[patching.Patch]) -> None:
@@ -34,11 +36,16 @@ def test_every_target_has_a_patch_for_the_pinned_release(
     assert sorted(set(reached)) == sorted({patch.header["Target"] for patch in queue})
 
 
-@pytest.mark.parametrize("release", ["pinned", "older_line"])
+def others() -> list[Any]:
+    tried = [*lock.read(Layout(Path(__file__).parents[2]).lock).tried]
+    return [pytest.param(each, marks=[pytest.mark.slow][each == "3.26.2" :]) for each in tried]
+
+
+@pytest.mark.parametrize("release", [None, *others()])
 def test_the_queue_fits(
-    release: str, queue: list[patching.Patch], request: pytest.FixtureRequest
+    release: str | None, layout: Layout, locked: lock.Lock, queue: list[patching.Patch]
 ) -> None:
-    source: Upstream = request.getfixturevalue(release)
+    source = from_folder(fetch.fetch(locked, layout.lock.parent, release))
     pristine = source.texts
     patched, placed = apply(queue, pristine, source.version)
     wanted = [p for p in queue if p.applies_to(source.version)]

@@ -250,6 +250,24 @@ def test_none_installed_is_an_error_unless_forced(tmp_path):
     assert out == ("marshmallow.schema" if HAS_ENGINE else "marshmallow untouched")
 
 
+def test_one_that_is_too_old_is_an_error_and_runs_untouched_if_forced(install, tmp_path):
+    code = """
+        import althaia
+        try:
+            althaia.patch()
+        except althaia.ReleaseError as error:
+            print(error)
+        althaia.patch(force=True)
+        import marshmallow
+        print(marshmallow.Schema.from_dict({})().dump(1), althaia.info().served.how)
+    """
+    done = run("-c", dedent(code), cwd=tmp_path, env=install("3.13.0", "3.12.2"))
+    told, answer = done.stdout.splitlines()
+    assert "marshmallow 3.12.2 is installed here, and althaia serves 3.13 and newer" in told
+    assert answer == "{} untouched"
+    assert done.stderr.count("AlthaiaWarning") == 1
+
+
 MOVED = {
     "without a schema module": lambda folder: (folder / "schema.py").unlink(),
     "with a schema module that is no text": lambda folder: (folder / "schema.py").write_bytes(
