@@ -15,6 +15,7 @@ from buildtools import (
     dependents,
     fetch,
     lock,
+    mutants,
     queue,
     rehearsal,
     sanitize,
@@ -197,6 +198,15 @@ def run_sanitized(layout: Layout, options: argparse.Namespace) -> int:
     return sanitize.run(layout, os.environ, options.words)
 
 
+def run_mutants(layout: Layout, options: argparse.Namespace) -> None:
+    """Put small faults into the engine, one at a time, and say which the tests find."""
+    found = mutants.run(
+        layout, os.environ, count=options.count, seed=options.seed, whole=not options.quick
+    )
+    for line in found:
+        print(line, flush=True)
+
+
 def rehearse(layout: Layout, _: argparse.Namespace) -> int:
     """Build a release of this tree, check it as the package index does, install and try it."""
     return rehearsal.run(layout)
@@ -250,6 +260,10 @@ def _parser() -> argparse.ArgumentParser:
     command(topics, "sanitize", run_sanitized).add_argument(
         "words", nargs="*", help="pytest's arguments, after --"
     )
+    mutate = command(topics, "mutate", run_mutants)
+    mutate.add_argument("--count", type=int, default=60, help="of mutants (60)")
+    mutate.add_argument("--seed", type=int, default=1, help="that draws them (1)")
+    mutate.add_argument("--quick", action="store_true", help="not all tests on those left over")
     command(topics, "rehearse", rehearse)
     command(topics, "requirements", requirements).add_argument(
         "extra", nargs="*", help="extras of the package, such as demo"

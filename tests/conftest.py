@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import collections
+import datetime
 import gc
 import os
+import random
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,7 +18,7 @@ from tests import releases
 pytest_plugins = ["tests.failures"]
 
 _RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-settings.register_profile("default", max_examples=75, deadline=None, suppress_health_check=_RELAXED)
+settings.register_profile("default", max_examples=40, deadline=None, suppress_health_check=_RELAXED)
 settings.register_profile(
     "thorough", max_examples=300, deadline=None, suppress_health_check=_RELAXED
 )
@@ -59,9 +63,32 @@ if RELEASE:
     )
 
 
+SAMPLE = 8
+"""How many parameters of a test run each day; all run in `make test-slow`."""
+DAY = os.environ.setdefault("TEST_DAY", str(datetime.date.today()))
+"""Draws them. In the environment for the other processes of a run, and to repeat a run."""
+
+
+def _left_out_today(items: list[pytest.Item]) -> set[pytest.Item]:
+    """The parameters that the day's sample lacks, of tests that are not in ``quick.txt``."""
+    quick = Path(__file__).with_name("quick.txt").read_text("utf-8").split()
+    cases = collections.defaultdict(list)
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        if name not in quick and name.partition("::")[0] not in quick:
+            cases[name].append(item)
+    return {
+        item
+        for name, each in cases.items()
+        for item in random.Random(DAY + name).sample(each, max(0, len(each) - SAMPLE))
+    }
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     folder = os.path.dirname(__file__)
     slow_if_pure = tuple(os.path.join(folder, each) for each in _SLOW_IF_PURE)
+    for item in _left_out_today(items):
+        item.add_marker(pytest.mark.slow)
     for item in items:
         # Without plans a scenario asks a compiled copy of upstream's code.
         if str(item.path).startswith(slow_if_pure) if PURE else "no-plans" in item.name:
@@ -73,7 +100,10 @@ def pytest_report_header(config: pytest.Config) -> str:
 
     kind = "pure Python" if str(schema.__file__).endswith(".py") else "compiled"
     plans = "off" if os.environ.get("ALTHAIA_PLANS") == "0" else "on"
-    return f"althaia: {kind}, plans {plans}, hypothesis profile {settings._current_profile}"
+    return (
+        f"althaia: {kind}, plans {plans}, hypothesis profile {settings._current_profile}, "
+        f"sample of {DAY}"
+    )
 
 
 def pytest_collection_finish() -> None:

@@ -143,6 +143,7 @@ def test_a_file_that_is_not_packed(tmp_path, content, said):
         bulk.check(schemas.OrderSchema, str(file))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [None, 2**20, 2**28])
 def test_a_packed_file_that_becomes_too_large(tmp_path, most):
     file = tmp_path / "a.ndjson.gz"

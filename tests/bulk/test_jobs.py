@@ -243,6 +243,7 @@ def test_options_that_mean_nothing(ndjson, parameters, said):
         bulk.check(dict, [str(ndjson)])
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path):
     """Ten times as many records have the same peak, but for some noise."""
     program = """
@@ -328,6 +329,7 @@ def answering(handler):
 
 
 @signals
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=str)
 def test_a_signal_leaves_nothing_behind(tmp_path, number, workers):

@@ -106,7 +106,7 @@ def next_release(folder):
 
 
 def environment(folder, tmp_path):
-    return {"PYTHONPATH": str(folder), "PYTHONPYCACHEPREFIX": str(tmp_path / "cache")}
+    return {"PYTHONPATH": str(folder)}
 
 
 @pytest.fixture

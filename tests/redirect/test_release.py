@@ -49,7 +49,7 @@ def install(tmp_path):
 
     def make(version: str, label: str | None = None) -> dict[str, str]:
         site = releases.install(tmp_path / "site", version, label=label)
-        return {"PYTHONPATH": str(site), "PYTHONPYCACHEPREFIX": str(tmp_path / "cache")}
+        return {"PYTHONPATH": str(site)}
 
     return make
 

@@ -80,7 +80,7 @@ HURRIED = "as-it-is" if PURE else "plans-at-once"
 OTHERS = [version for version in LOCK.suites if version in ("3.26.2", "4.3.1") or not PURE]
 SLOW = pytest.mark.slow
 RUNS: list[Any] = [
-    pytest.param(RELEASE, environment, marks=SLOW if environment == "no-plans" else ())
+    pytest.param(RELEASE, environment, marks=() if environment == HURRIED else SLOW)
     for environment in ENVIRONMENTS
 ]
 if LOCK.version == RELEASE:
