@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from buildtools import (
+    coverage,
     dependents,
     fetch,
     lock,
@@ -198,6 +199,12 @@ def run_sanitized(layout: Layout, options: argparse.Namespace) -> int:
     return sanitize.run(layout, os.environ, options.words)
 
 
+def run_coverage(layout: Layout, options: argparse.Namespace) -> None:
+    """Say which lines of the engine the tests run, counted by gcov in a build of its own."""
+    for line in coverage.run(layout, os.environ, options.words):
+        print(line)
+
+
 def run_mutants(layout: Layout, options: argparse.Namespace) -> None:
     """Put small faults into the engine, one at a time, and say which the tests find."""
     found = mutants.run(
@@ -258,6 +265,9 @@ def _parser() -> argparse.ArgumentParser:
         "--to", type=Path, metavar="FOLDER", required=True
     )
     command(topics, "sanitize", run_sanitized).add_argument(
+        "words", nargs="*", help="pytest's arguments, after --"
+    )
+    command(topics, "coverage", run_coverage).add_argument(
         "words", nargs="*", help="pytest's arguments, after --"
     )
     mutate = command(topics, "mutate", run_mutants)
