@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from althaia import json as json
     from althaia import msgpack as msgpack
     from althaia.engine.explain import explain as explain
-    from althaia.engine.strict import StrictError as StrictError
     from althaia.lines import loads_stream as loads_stream
     from althaia.streams import StreamError as StreamError
     from althaia.streams import stream as stream
@@ -61,7 +60,6 @@ _LAZY = {
     "NotCompiledError": "switch.status",
     "ReleaseError": "switch.installed",
     "StreamError": "streams",
-    "StrictError": "engine.strict",
     "compare": "trust.compare",
     "compare_report": "trust.compare",
     "explain": "engine.explain",
@@ -149,8 +147,8 @@ def stats(
         answered by a plan, how many of them went ``straight`` to or from text, and the
         ``objects`` they were given; ``nested`` calls, which the plan of a schema around it made;
         ``unplanned`` calls, and ``why`` the last plan leaves everything to marshmallow's own code
-        ("" where it does not); plans ``built``, ``declined`` and ``invalidated``. Empty where no
-        plans run.
+        ("" where it does not); plans ``built``, ``declined`` and ``invalidated``. Classes that are
+        gone are added up as ``(classes that are gone)``. Empty where no plans run.
 
     >>> althaia.stats()["app.schemas.User"]["dump"]["calls"]
     12
@@ -204,23 +202,14 @@ def _connect_engine() -> None:
     if engine is None:
         _go_without_engine()
         return
-    try:
-        engine.connect()
-    except (AttributeError, KeyError, TypeError) as error:
-        if settings().strict:
-            raise seam.EngineError("the plans do not fit the served marshmallow") from error
-        raise
+    engine.connect()
     _watch()
 
 
 def _go_without_engine() -> None:
     from althaia.switch.config import settings
-    from althaia.switch.release import AlthaiaWarning, why_no_plans
 
     seam.without_engine()
-    if settings().strict:
-        why = f"ALTHAIA_STRICT finds nothing: no plans run: {why_no_plans()}"
-        seam.warn(why, AlthaiaWarning, 5)
     if settings().plans:
         from althaia import collection
 

@@ -42,10 +42,6 @@ class LazyPattern:
         return self.compiled
 
 
-class EngineError(RuntimeError):
-    """``ALTHAIA_STRICT`` is set, and not all of the served marshmallow can be planned."""
-
-
 def pause() -> None:
     """Do nothing. Compiled loops call it now and then, so that the interpreter handles signals and
     gives other threads the GIL (``cpython/stack.h``)."""

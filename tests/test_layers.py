@@ -33,7 +33,7 @@ ENGINE: list[set[str]] = [
     {"analysis", "objects"},
     {"instances"},
     {"run"},
-    {"outside", "strict"},
+    {"outside"},
     {"planner"},
     {"kinds"},
     {"door"},

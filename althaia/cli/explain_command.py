@@ -51,9 +51,12 @@ def execute(options: argparse.Namespace) -> Answer:
 
 def _schema(options: argparse.Namespace) -> Answer:
     explanation = althaia.explain(target.schema(options.schema))
-    left = explanation.no_plans or any(s.why or s.unresolved for s in explanation.steps())
-    text = explanation.as_text(verbose=options.verbose, depth=options.depth)
-    return int(bool(options.fail_on and left)), explanation.as_dict(), text
+    data, text = (
+        explanation.as_dict(),
+        explanation.as_text(verbose=options.verbose, depth=options.depth),
+    )
+    left = data["no_plans"] or any(s.why or s.unresolved for s in explanation.steps())
+    return int(bool(options.fail_on and left)), data, text
 
 
 def _application(options: argparse.Namespace) -> Answer:
@@ -138,9 +141,8 @@ def line_of(cls: type) -> Line:
     steps = list(explained.steps())
     left = dict.fromkeys(f"{s.direction} {s.path}" for s in steps if s.why or s.unresolved)
     unresolved = dict.fromkeys(step.unresolved for step in steps if step.unresolved)
-    return Line(
-        name, len(steps), tuple(left), explained.no_plans, tuple(unresolved), explained.built
-    )
+    data = explained.as_dict()
+    return Line(name, len(steps), tuple(left), data["no_plans"], tuple(unresolved), data["built"])
 
 
 def _import(name: str) -> None:

@@ -17,8 +17,7 @@ from althaia.cli.terminal import OnProgress
 from althaia.trust.differences import Difference, first_difference_of_written
 
 _ENDED = '{"failed": "its process ended"}'
-_OURS = {f"ALTHAIA_{each}" for each in
-         ("PATCH", "DISABLE", "COMPARE", "COMPARE_FILE", "STRICT", "NOTES")}  # fmt: skip
+_OURS = {f"ALTHAIA_{each}" for each in ("PATCH", "DISABLE", "COMPARE", "COMPARE_FILE", "NOTES")}
 Differences = dict[str, Difference]
 """By name of the call."""
 

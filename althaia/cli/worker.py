@@ -150,7 +150,7 @@ class Side:
         found = althaia.explain(self.schema)
         whys = ((step, step.unresolved or step.why) for step in found.steps())
         left = [f"{step.direction} {step.path}: {why}" for step, why in whys if why]
-        return {"no_plans": found.no_plans, "summary": found.summary(), "left": left}
+        return {"no_plans": found.as_dict()["no_plans"], "summary": found.summary(), "left": left}
 
 
 def _short(text: str) -> str:

@@ -2,8 +2,7 @@
 """The functions behind the seam: each replaces one of upstream's methods or returns DECLINED."""
 
 from althaia import seam
-from althaia.switch.config import settings
-from althaia.engine.planner import be_strict, by_function, by_name
+from althaia.engine.planner import by_function, by_name
 from althaia.engine.instances import binding, connect_lazy, construct, copied_fields, created
 from althaia.engine.kinds import KINDS, PACKAGES
 from althaia.engine.plan import by_class, connect_upstream, load_upstream
@@ -81,8 +80,6 @@ def connect():
     # Set before the existing classes are read: another thread may be making one.
     seam.created = created
     connect_lazy()
-    if settings().strict:
-        be_strict(True)
     seam.construct = construct
     seam.copied_fields = copied_fields
     seam.binding = binding
@@ -201,7 +198,7 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
     finally:
         collect_again(collecting)
         althaia_leave()
-    althaia_count(&counters.objects, count(obj, frame.many, result))
+    althaia_count(&counters.objects, count(obj, frame.many, result) or frame.written)
     return result
 
 

@@ -7,9 +7,9 @@ resolves nested schemas on a copy of their field.
 from __future__ import annotations
 
 import copy
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from althaia import seam
@@ -58,13 +58,8 @@ _IN_WORDS = {
 }
 
 
-class _Text:
-    """How an explanation is written, and which schemas stand there already."""
-
-    def __init__(self, verbose: bool, depth: int | None) -> None:
-        self.verbose, self.depth = verbose, depth
-        self.shown: set[str] = set()
-        self.level = 0
+Data = dict[str, Any]
+"""A part of an explanation, as plain data."""
 
 
 class Step(NamedTuple):
@@ -78,168 +73,40 @@ class Step(NamedTuple):
     """Why the schema that is nested here is not known; "" if it is."""
 
 
-@dataclass(frozen=True)
-class FieldPath:
-    """One field of a plan, or one inside another field.
-
-    ``name`` is the field's name or, inside another field, what it is there (``items``,
-    ``keys``). A dump ``reads`` an attribute of the object and writes a ``key``; a load
-    ``reads`` a key of the data and writes one to the result. ``narrow`` says whether the plan
-    converts values of the usual types itself; ``why`` is the reason if the step is
-    more general than the field's kind would need. ``checks`` are the kinds of its validators,
-    ``called`` for any of the user's.
-    """
-
-    name: str
-    field: str
-    step: str
-    narrow: bool
-    source: str | None
-    reads: str | None
-    key: str | None
-    why: str
-    checks: tuple[str, ...] = ()
-    inner: tuple[FieldPath, ...] = ()
-    nested: Explanation | None = None
-    unresolved: str = ""
-
-    def steps(self, direction: str, path: str) -> Iterator[Step]:
-        """Yield the field's step and those inside.
-
-        :param path: the field's own
-        """
-        why = "" if self.narrow else self.why or "its own code"
-        yield Step(direction, path, why, self.unresolved)
-        for each in self.inner:
-            yield from each.steps(direction, f"{path}.{each.name}")
-        if self.nested is not None:
-            yield from self.nested.steps(path)
-
-    def lines(self, indent: str, text: _Text) -> Iterator[str]:
-        head = f"{indent}{self.name}: {self.step}"
-        if self.source is not None:
-            reads = repr(self.reads) if self.source in ("key", "path") else self.source
-            head += f", from {_IN_WORDS.get(self.source, reads)}"
-            if self.key != self.name:
-                head += f", as {self.key!r}"
-        yield f"{head}  ({self.field})"
-        if self.checks:
-            yield f"{indent}  checks: {', '.join(self.checks)}"
-        if self.why:
-            yield f"{indent}  {'why' if self.narrow else 'left to the field'}: {self.why}"
-        for each in self.inner:
-            yield from each.lines(f"{indent}  ", text)
-        if self.unresolved:
-            yield f"{indent}  nested schema unknown: {self.unresolved}"
-        if self.nested is not None:
-            yield from self.nested.lines(f"{indent}  ", text)
-
-
-@dataclass(frozen=True)
-class Direction:
-    """Dump or load of one schema.
-
-    ``declined`` is the reason why there is no plan at all, else "". ``overridden`` are the
-    schema's own methods that upstream's code calls, each with its origin. ``hooks`` are the names
-    of the schema's hooks by kind. ``guard`` is the number of things that each call compares.
-    ``text`` is the reason why ``dumps`` makes dictionaries first, "" if it writes text straight
-    from the objects; None for a load and for nested schemas. ``whole`` is False if ``overridden``
-    methods run around the plan.
-    """
-
-    name: str
-    declined: str
-    fields: tuple[FieldPath, ...]
-    overridden: tuple[str, ...]
-    hooks: dict[str, tuple[str, ...]]
-    guard: dict[str, int]
-    text: str | None = None
-    whole: bool = True
-
-    def steps(self, path: str = "") -> Iterator[Step]:
-        """Yield all steps; first the schema itself where its own code runs.
-
-        :param path: that of the field in which the schema is nested
-        """
-        if self.declined:
-            yield Step(self.name, path or "(all)", self.declined)
-        elif self.overridden and not self.whole:
-            methods = " and ".join(text.partition(",")[0] for text in self.overridden)
-            why = f"the schema has its own {'; '.join(self.overridden)}"
-            yield Step(self.name, f"{path or '(all)'} by its own {methods}", why)
-        for field in self.fields:
-            yield from field.steps(self.name, f"{path}.{field.name}".lstrip("."))
-
-    def summary(self) -> str:
-        """Return how much of it is planned, and what is not."""
-        if self.declined:
-            return f"{self.name}: no plan, all of it runs upstream's code ({self.declined})"
-        steps = {field.name: [*field.steps("", field.name)] for field in self.fields}
-        left = [step.path for found in steps.values() for step in found if step.why]
-        unknown = [name for name, found in steps.items() if any(s.unresolved for s in found)]
-        planned = sum(field.narrow and not field.unresolved for field in self.fields)
-        text = f"{self.name}: {planned} of {_count(len(self.fields), 'field')} planned"
-        if not self.fields:
-            text = f"{self.name}: no fields"
-        if left:
-            verb = "runs its" if len(left) == 1 else "run their"
-            text += f" ({some_of(left)} {verb} own code, as slowly as without althaia)"
-        if unknown:
-            text += f", a nested schema of {', '.join(unknown)} is unknown"
-        if self.overridden and not (self.whole and self.fields):
-            text += f", the schema has its own {'; '.join(self.overridden)}"
-        return text
-
-    def lines(self, indent: str, text: _Text) -> Iterator[str]:
-        yield f"{indent}{self.summary()}"
-        if self.declined:
-            return
-        for each in self.fields:
-            yield from each.lines(f"{indent}  ", text)
-        if self.text is not None:
-            how = f"by way of dictionaries, because {self.text}" if self.text else "straight"
-            yield f"{indent}  to text: {how}"
-        for method in self.overridden:
-            yield f"{indent}  the schema's own: {method}"
-        for kind, names in self.hooks.items():
-            yield f"{indent}  {kind}: {', '.join(names)}"
-        if not text.verbose:
-            return
-        counts = ", ".join(_count(count, name[:-1]) for name, count in self.guard.items() if count)
-        yield f"{indent}  guard: {counts or 'the schema'}"
-
-
-@dataclass(frozen=True)
 class Explanation:
-    """The answer of :func:`althaia.explain`.
+    """The answer of :func:`althaia.explain`: its data, and how they read."""
 
-    ``dump`` and ``load`` are None if no plans run (``no_plans`` says why), or if the explanation
-    has already shown this schema further up (``seen``). ``built`` is the reason why each instance
-    of the class is built in full when it is made, "" if its instances are lazy. ``readers`` are the
-    objects of imported libraries that dumps read directly, each with "" or with the reason why they
-    are read as marshmallow does.
-    """
+    def __init__(self, data: Data) -> None:
+        self._data = data
 
-    schema: str
-    many: bool = False
-    dump: Direction | None = None
-    load: Direction | None = None
-    built: str = ""
-    no_plans: str = ""
-    seen: bool = False
-    readers: Mapping[str, str] | None = None
+    def as_dict(self) -> Data:
+        """Return all of it as plain data, ready for JSON.
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain data, ready for JSON."""
-        return asdict(self)
+        ``dump`` and ``load`` are None if no plans run (``no_plans`` says why), or if the schema was
+        shown further up (``seen``). ``built`` is the reason why each instance of the class is built
+        in full when it is made, "" if its instances are lazy. ``readers`` are the objects of
+        imported libraries that dumps read directly, each with "" or with the reason why they are
+        read as marshmallow does.
 
-    def steps(self, path: str = "") -> Iterator[Step]:
-        """Yield the steps of both directions, nested schemas' included.
+        Of a direction, ``declined`` is the reason why there is no plan at all, else "".
+        ``overridden`` are the schema's own methods that upstream's code calls, each with its
+        origin; ``whole`` is False if they run around the plan. ``hooks`` are the names of hooks by
+        kind. ``guard`` is the number of things that each call compares. ``text`` is the reason why
+        ``dumps`` makes dictionaries first, "" if it writes text straight from the objects; None for
+        a load and for nested schemas.
 
-        :param path: that of the field in which the schema is nested
+        Of a field, ``name`` is its name or, inside another field, what it is there (``items``,
+        ``keys``). A dump ``reads`` an attribute of the object and writes a ``key``; a load
+        ``reads`` a key of the data and writes one to the result. ``narrow`` says whether the plan
+        converts values of the usual types itself; ``why`` is the reason if the step is more general
+        than the field's kind would need. ``checks`` are the kinds of its validators, ``called`` for
+        any of the user's.
         """
-        for each in self.directions():
-            yield from each.steps(path)
+        return self._data
+
+    def steps(self) -> Iterator[Step]:
+        """Yield the steps of both directions, nested schemas' included."""
+        return _steps(self._data)
 
     def summary(self) -> str:
         """Return one line: how much is planned, and what stays outside at which price.
@@ -247,16 +114,12 @@ class Explanation:
         >>> explain(UserSchema).summary()
         'dump: 2 of 2 fields planned; load: 2 of 2 fields planned'
         """
-        if self.no_plans:
-            return f"no plans run: {self.no_plans}"
-        parts = [each.summary() for each in self.directions()]
-        if self.built:
-            parts.append(f"each instance is built in full, because {self.built}")
+        if self._data["no_plans"]:
+            return f"no plans run: {self._data['no_plans']}"
+        parts = [_summary(each) for each in _directions(self._data)]
+        if self._data["built"]:
+            parts.append(f"each instance is built in full, because {self._data['built']}")
         return "; ".join(parts)
-
-    def directions(self) -> Iterator[Direction]:
-        """Yield what is explained of ``dump`` and ``load``."""
-        yield from (each for each in (self.dump, self.load) if each is not None)
 
     def as_text(self, *, verbose: bool = True, depth: int | None = None) -> str:
         """Return the same for reading, as a tree. A nested schema is shown once.
@@ -264,32 +127,129 @@ class Explanation:
         :param verbose: False leaves out what is compared before each call.
         :param depth: how many levels of nested schemas are shown; None: all.
         """
-        return "\n".join(self.lines("", _Text(verbose, depth)))
-
-    def lines(self, indent: str, text: _Text) -> Iterator[str]:
-        head = f"{indent}{self.schema}{' (many)' if self.many else ''}"
-        key = repr(self.as_dict())
-        if self.seen or key in text.shown:
-            yield f"{head}: as above"
-            return
-        if text.depth is not None and text.level > text.depth:
-            yield f"{head}: shown by --depth {text.level}"
-            return
-        text.shown.add(key)
-        yield head
-        if self.no_plans:
-            yield f"{indent}  no plans run: {self.no_plans}"
-        if self.built:
-            yield f"{indent}  instances: built in full, because {self.built}"
-        text.level += 1
-        for direction in self.directions():
-            yield from direction.lines(f"{indent}  ", text)
-        text.level -= 1
-        for line in lines_of_readers(self.readers or {}):
-            yield f"{indent}  {line}"
+        printer = _Printer(verbose, sys.maxsize if depth is None else depth)
+        return "\n".join(printer.schema(self._data, "", 0))
 
     def __repr__(self) -> str:
-        return f"<Explanation of {self.schema}: {'seen' if self.seen else self.summary()}>"
+        return f"<Explanation of {self._data['schema']}: {self.summary()}>"
+
+
+def _directions(schema: Data) -> list[Data]:
+    return [schema[each] for each in ("dump", "load") if schema[each]]
+
+
+def _steps(schema: Data, path: str = "") -> Iterator[Step]:
+    """Yield all steps; first the schema itself where its own code runs.
+
+    :param path: that of the field in which the schema is nested
+    """
+    for each in _directions(schema):
+        name, own = each["name"], each["overridden"]
+        if each["declined"]:
+            yield Step(name, path or "(all)", each["declined"])
+        elif own and not each["whole"]:
+            methods = " and ".join(text.partition(",")[0] for text in own)
+            why = f"the schema has its own {'; '.join(own)}"
+            yield Step(name, f"{path or '(all)'} by its own {methods}", why)
+        for field in each["fields"]:
+            yield from _steps_of(field, name, path)
+
+
+def _steps_of(field: Data, direction: str, around: str) -> Iterator[Step]:
+    """Yield a field's step and those inside."""
+    path = f"{around}.{field['name']}".lstrip(".")
+    why = "" if field["narrow"] else field["why"] or "its own code"
+    yield Step(direction, path, why, field["unresolved"])
+    for each in field["inner"]:
+        yield from _steps_of(each, direction, path)
+    if field["nested"]:
+        yield from _steps(field["nested"], path)
+
+
+def _summary(direction: Data) -> str:
+    """Return how much of a direction is planned, and what is not."""
+    name, fields, own = direction["name"], direction["fields"], direction["overridden"]
+    if direction["declined"]:
+        return f"{name}: no plan, all of it runs upstream's code ({direction['declined']})"
+    steps = {field["name"]: [*_steps_of(field, name, "")] for field in fields}
+    left = [step.path for found in steps.values() for step in found if step.why]
+    unknown = [name for name, found in steps.items() if any(s.unresolved for s in found)]
+    planned = sum(field["narrow"] and not field["unresolved"] for field in fields)
+    text = f"{name}: {planned} of {_count(len(fields), 'field')} planned"
+    if not fields:
+        text = f"{name}: no fields"
+    if left:
+        verb = "runs its" if len(left) == 1 else "run their"
+        text += f" ({some_of(left)} {verb} own code, as slowly as without althaia)"
+    if unknown:
+        text += f", a nested schema of {', '.join(unknown)} is unknown"
+    if own and not (direction["whole"] and fields):
+        text += f", the schema has its own {'; '.join(own)}"
+    return text
+
+
+class _Printer:
+    """Writes an explanation as a tree; knows which schemas stand there already."""
+
+    def __init__(self, verbose: bool, depth: int) -> None:
+        self.verbose, self.depth = verbose, depth
+        self.shown: set[str] = set()
+
+    def schema(self, schema: Data, indent: str, level: int) -> Iterator[str]:
+        head, key = f"{indent}{schema['schema']}{' (many)' if schema['many'] else ''}", repr(schema)
+        if schema["seen"] or key in self.shown:
+            yield f"{head}: as above"
+            return
+        if level > self.depth:
+            yield f"{head}: shown by --depth {level}"
+            return
+        self.shown.add(key)
+        yield head
+        if schema["no_plans"]:
+            yield f"{indent}  no plans run: {schema['no_plans']}"
+        if schema["built"]:
+            yield f"{indent}  instances: built in full, because {schema['built']}"
+        for each in _directions(schema):
+            yield f"{indent}  {_summary(each)}"
+            if not each["declined"]:
+                yield from self.direction(each, f"{indent}    ", level + 1)
+        for line in lines_of_readers(schema["readers"] or {}):
+            yield f"{indent}  {line}"
+
+    def direction(self, direction: Data, indent: str, level: int) -> Iterator[str]:
+        for field in direction["fields"]:
+            yield from self.field(field, indent, level)
+        if (why := direction["text"]) is not None:
+            how = f"by way of dictionaries, because {why}" if why else "straight"
+            yield f"{indent}to text: {how}"
+        for method in direction["overridden"]:
+            yield f"{indent}the schema's own: {method}"
+        for kind, names in direction["hooks"].items():
+            yield f"{indent}{kind}: {', '.join(names)}"
+        if self.verbose:
+            guard = direction["guard"].items()
+            counts = ", ".join(_count(count, name[:-1]) for name, count in guard if count)
+            yield f"{indent}guard: {counts or 'the schema'}"
+
+    def field(self, field: Data, indent: str, level: int) -> Iterator[str]:
+        head, source = f"{indent}{field['name']}: {field['step']}", field["source"]
+        if source is not None:
+            reads = repr(field["reads"]) if source in ("key", "path") else source
+            head += f", from {_IN_WORDS.get(source, reads)}"
+            if field["key"] != field["name"]:
+                head += f", as {field['key']!r}"
+        yield f"{head}  ({field['field']})"
+        indent += "  "
+        if field["checks"]:
+            yield f"{indent}checks: {', '.join(field['checks'])}"
+        if field["why"]:
+            yield f"{indent}{'why' if field['narrow'] else 'left to the field'}: {field['why']}"
+        for each in field["inner"]:
+            yield from self.field(each, indent, level)
+        if field["unresolved"]:
+            yield f"{indent}nested schema unknown: {field['unresolved']}"
+        if field["nested"]:
+            yield from self.schema(field["nested"], indent, level)
 
 
 def some_of(names: Sequence[str]) -> str:
@@ -310,20 +270,32 @@ def explain(schema: Any) -> Explanation:
     :param schema: a schema class of the compiled marshmallow (an instance is made of it,
         without arguments) or an instance.
     :returns: an object with ``summary()``, ``as_text()`` and ``as_dict()``.
-    :raises TypeError: ``schema`` is neither.
+    :raises TypeError: ``schema`` is neither, or a class that cannot be made without arguments.
 
     >>> print(althaia.explain(UserSchema).as_text())
     """
     instance = _instance(schema)
     reason = _why_no_plans(instance)
     if reason:
-        return Explanation(_name(type(instance)), bool(instance.many), no_plans=reason)
+        return Explanation(_data(instance, no_plans=reason))
     from althaia.engine.objects import libraries
     from althaia.engine.plan import load_upstream
     from althaia.engine.planner import build
 
     explained = _Explainer(load_upstream(), build).schema(instance, "dump", "load")
-    return replace(explained, readers=libraries.status())
+    return Explanation(explained | {"readers": libraries.status()})
+
+
+def _data(schema: Any, **known: Any) -> Data:
+    """Return what is known of a schema."""
+    return {
+        "schema": _name(type(schema)),
+        "many": bool(schema.many),
+        **dict.fromkeys(("dump", "load", "readers")),
+        **dict.fromkeys(("built", "no_plans"), ""),
+        "seen": False,
+        **known,
+    }
 
 
 def _why_no_plans(instance: Any) -> str:
@@ -342,7 +314,11 @@ def _why_no_plans(instance: Any) -> str:
 def _instance(schema: Any) -> Any:
     """Return the schema, or an instance of the schema class."""
     is_class = isinstance(schema, type) and hasattr(schema, "_declared_fields")
-    instance = schema() if is_class else schema
+    try:
+        instance = schema() if is_class else schema
+    except TypeError as error:
+        said = f"{_name(schema)} cannot be made without arguments, give an instance: {error}"
+        raise TypeError(said) from error
     if seam.owner_of(instance) is not None:
         return instance
     raise TypeError(f"explain() takes a marshmallow schema class or instance, not {schema!r}")
@@ -356,12 +332,13 @@ class _Explainer:
         self.build = build
         self.path: list[Any] = []
 
-    def schema(self, schema: Any, *directions: str) -> Explanation:
-        name, many = _name(type(schema)), bool(schema.many)
+    def schema(self, schema: Any, *directions: str) -> Data:
         # By which a schema is recognised inside itself.
-        identity = (type(schema), many, tuple(schema.dump_fields), tuple(schema.load_fields))
+        identity = (
+            type(schema), bool(schema.many), tuple(schema.dump_fields), tuple(schema.load_fields)
+        )  # fmt: skip
         if identity in self.path or len(self.path) == DEEPEST:
-            return Explanation(name, many, seen=True)
+            return _data(schema, seen=True)
         self.path.append(identity)
         try:
             found = {
@@ -377,22 +354,22 @@ class _Explainer:
         if not built and not upstream.has(cls, "on_bind_field", upstream.Schema):
             # Its prototype is not lazy: the hook is called for each instance.
             built = upstream.why_not(cls, "on_bind_field", upstream.Schema)
-        return Explanation(name, many, found.get("dump"), found.get("load"), built)
+        return _data(schema, **found, built=built)
 
-    def direction(self, direction: str, schema: Any, plan: Any, nested: bool) -> Direction:
+    def direction(self, direction: str, schema: Any, plan: Any, nested: bool) -> Data:
         guard = plan.guard
-        return Direction(
-            name=direction,
-            declined=plan.declined,
-            fields=tuple(self.step(direction, str(step.attr), step, True) for step in plan.steps),
-            overridden=tuple(self.overridden(direction, schema)),
-            hooks=_hooks(direction, schema),
-            guard={
+        return {
+            "name": direction,
+            "declined": plan.declined,
+            "fields": [self.step(direction, str(step.attr), step, True) for step in plan.steps],
+            "overridden": [*self.overridden(direction, schema)],
+            "hooks": _hooks(direction, schema),
+            "guard": {
                 name: len(getattr(guard, name)) for name in ("types", "fields", "lists", "entries")
             },
-            text=None if nested or direction == "load" else self.why_no_text(schema, plan),
-            whole=bool(plan.whole),
-        )
+            "text": None if nested or direction == "load" else self.why_no_text(schema, plan),
+            "whole": bool(plan.whole),
+        }
 
     def why_no_text(self, schema: Any, plan: Any) -> str:
         """Return why ``dumps`` makes dictionaries first; "" where it does not."""
@@ -414,7 +391,7 @@ class _Explainer:
         keys = [step.key for step in plan.steps]
         return "" if len(set(keys)) == len(keys) else "two fields have the same key"
 
-    def step(self, direction: str, name: str, step: Any, outer: bool) -> FieldPath:
+    def step(self, direction: str, name: str, step: Any, outer: bool) -> Data:
         nested, unresolved = None, ""
         if direction == "dump":
             source, reads, key = SOURCES[step.source], step.name, step.key
@@ -425,22 +402,22 @@ class _Explainer:
                 nested = self.schema(_nested_schema(step.field), direction)
             except Exception as error:
                 unresolved = f"{type(error).__name__}: {error}"
-        return FieldPath(
-            name=name,
-            field=_name(type(step.field)),
-            step=step.label,
-            narrow=step.narrow,
-            source=source if outer else None,
-            reads=_said(reads) if outer else None,
-            key=_said(key) if outer else None,
-            why=step.why,
-            checks=tuple(check.label for check in getattr(step, "checks", None) or ()),
-            inner=tuple(
+        return {
+            "name": name,
+            "field": _name(type(step.field)),
+            "step": step.label,
+            "narrow": step.narrow,
+            "source": source if outer else None,
+            "reads": _said(reads) if outer else None,
+            "key": _said(key) if outer else None,
+            "why": step.why,
+            "checks": [check.label for check in getattr(step, "checks", None) or ()],
+            "inner": [
                 self.step(direction, label, each, False) for label, each in step.inner().items()
-            ),
-            nested=nested,
-            unresolved=unresolved,
-        )
+            ],
+            "nested": nested,
+            "unresolved": unresolved,
+        }
 
     def overridden(self, direction: str, schema: Any) -> Iterator[str]:
         from althaia.engine.analysis import attributes_of
@@ -466,11 +443,11 @@ def _nested_schema(field: Any) -> Any:
     return field.__dict__.get("_schema") or copy.copy(field).schema
 
 
-def _hooks(direction: str, schema: Any) -> dict[str, tuple[str, ...]]:
+def _hooks(direction: str, schema: Any) -> dict[str, list[str]]:
     return {
         kind: names
         for kind in HOOKS[direction]
-        if (names := tuple(str(hook[0]) for hook in schema._hooks.get(kind, ())))
+        if (names := [str(hook[0]) for hook in schema._hooks.get(kind, ())])
     }
 
 

@@ -10,9 +10,9 @@ from types import FunctionType, GetSetDescriptorType
 from libc.stdint cimport int64_t
 
 from althaia import seam
-from althaia.engine import outside as _outside, strict as _strict
+from althaia.engine import outside as _outside
 from althaia.engine.analysis import NOT_PLAIN, is_plain_mapping, why_unwatchable
-from althaia.engine.instances import build_at_once, materialise_if_lazy
+from althaia.engine.instances import materialise_if_lazy
 from althaia.engine.objects.known_code import is_known
 from althaia.engine.plan import NotPlannable, definers, may_be_put, published_guard
 from althaia.engine.run import (

@@ -160,6 +160,8 @@ cdef class DumpFrame:
     cdef InstanceDict state
     cdef object many
     cdef bint large
+    # How many objects of a collection were written to a sink.
+    cdef Py_ssize_t written
     cdef list children
     # The result of times_rebound() when the frame of a nested schema was opened.
     cdef int64_t bound

@@ -46,8 +46,6 @@ class Settings:
     default)."""
     plans: bool
     """``ALTHAIA_PLANS``: dump and load by plans (the default)."""
-    strict: bool
-    """``ALTHAIA_STRICT``: a schema, or a field of upstream's own, without a plan is an error."""
     compare: float
     """``ALTHAIA_COMPARE``: the share of calls that upstream's own code runs too."""
     compare_file: str
@@ -77,9 +75,6 @@ class Settings:
                 ) from None
         mine = {name for name in environ if name.startswith("ALTHAIA_")}
         self.unknown = tuple(sorted(mine.difference(_names(), _OF_BUILDS)))
-        for variable in self.unknown if self.strict else ():
-            if similar := meant(variable):
-                raise ConfigError(f"no variable is called {variable}; did you mean {similar}?")
 
     def as_dict(self) -> dict[str, bool | float | str]:
         """Return the settings by name."""

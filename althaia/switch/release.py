@@ -99,10 +99,7 @@ class Release:
 
     def say(self) -> None:
         """Say, once in a process, what of it cannot be planned: by a warning if hooks of ours or
-        all plans are lost, by the logger if functions of it were not reviewed.
-
-        :raises EngineError: ``ALTHAIA_STRICT`` is set
-        """
+        all plans are lost, by the logger if functions of it were not reviewed."""
         if seam.no_engine:
             self.lose(seam.no_engine)
         told = [*self.lost]
@@ -118,8 +115,6 @@ class Release:
             return
         self._said = True
         text = f"althaia does not plan all of marshmallow {self.version}: {'; '.join(told)}"
-        if settings().strict:
-            raise seam.EngineError(text)
         if is_warning:
             seam.warn(text, AlthaiaWarning, stacklevel=3)
         elif "logging" in sys.modules:  # If nobody has imported it, there is no handler either.

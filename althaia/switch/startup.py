@@ -17,7 +17,7 @@ def patch_if_asked() -> None:
 
     The redirect fails if a variable has an invalid value, if no marshmallow is installed, or if
     marshmallow was imported already. The program then runs on the real one, and a line on standard
-    error says so. With ``ALTHAIA_STRICT`` the process ends instead, with exit code 1.
+    error says so.
     """
     if not os.environ.get("ALTHAIA_PATCH"):
         return
@@ -28,13 +28,7 @@ def patch_if_asked() -> None:
         if settings().patch:
             redirect.switch_on("ALTHAIA_PATCH")
     except redirect.REFUSALS as error:
-        if is_no(os.environ.get("ALTHAIA_STRICT", "")):
-            _say(f"althaia: not redirecting marshmallow: {error}")
-        else:
-            _say(f"althaia: stopped, as ALTHAIA_STRICT asks: {error}")
-            # Not sys.exit(): site catches every exception of a start-up file. Nothing has started
-            # yet that needs an orderly end.
-            os._exit(1)
+        _say(f"althaia: not redirecting marshmallow: {error}")
 
 
 def warn_if_not_patched() -> None:

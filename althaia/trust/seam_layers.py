@@ -67,7 +67,7 @@ def connected() -> None:
         if not _engines:
             _engines.update(_engine_functions())
         if _engines and _at_once:
-            from althaia.engine.planner import build_at_once
+            from althaia.engine.instances import build_at_once
 
             build_at_once(True)
         _rebuild()

@@ -116,7 +116,7 @@ def test_a_pure_build_is_a_fact_and_the_advice_fits(
     assert said in verdict.text
     said = release.why_no_engine()
     assert ("ALTHAIA_PURE_BUILD" in said) is (interpreter == "cpython" and variable == "1")
-    # Strict mode asks while the connector of the engine runs.
+    # `info` may ask while the connector of the engine runs.
     monkeypatch.setattr(seam, "failure", RuntimeError("the engine is being loaded"))
     monkeypatch.setattr(release, "compiled_file", lambda name: None)
     assert release.why_no_plans() == said

@@ -131,7 +131,7 @@ class Log:
 
 try:
     from althaia.engine import door as engine
-    from althaia.engine import planner
+    from althaia.engine import instances
 except ImportError:
     engine = planner = None
 
@@ -144,11 +144,11 @@ def plans_at_once() -> Iterator[None]:
     """Plan each schema when it is first used, where the engine would rather wait."""
     renew(ours.Schema)
     assert is_numbered(ours.Schema), "nothing will be planned"
-    planner.build_at_once(True)
+    instances.build_at_once(True)
     try:
         yield
     finally:
-        planner.build_at_once(False)
+        instances.build_at_once(False)
 
 
 @contextlib.contextmanager

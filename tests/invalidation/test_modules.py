@@ -13,7 +13,8 @@ from unittest import mock
 
 import pytest
 
-from tests.conformance.material import Plain
+from althaia import marshmallow as ma
+from tests.conformance.material import Plain, schema_of
 from tests.invalidation.usage import scenario, settle, use
 
 
@@ -319,3 +320,16 @@ def test_replaced_by_no_type(ma: Any, log: Any, path: str) -> None:
     with mock.patch.object(module, name, 5):
         load_all()
     load_all()
+
+
+@pytest.mark.parametrize("tool", ["freezegun", "time_machine"])
+def test_the_tools_that_stop_the_clock(tool: str) -> None:
+    module = pytest.importorskip(tool)
+    schema = schema_of(ma, {"at": ma.fields.DateTime(), "day": ma.fields.Date()})
+    stop = module.freeze_time if tool == "freezegun" else module.travel
+    for _ in range(2):
+        with stop(dt.datetime(2024, 2, 29, 10, tzinfo=dt.UTC)):
+            now = dt.datetime(2024, 2, 29, 10)
+            given = schema.dump({"at": now, "day": dt.date.today()})
+            assert given == {"at": "2024-02-29T10:00:00", "day": "2024-02-29"}
+            assert schema.load(given) == {"at": now, "day": dt.date.today()}

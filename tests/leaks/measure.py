@@ -290,11 +290,11 @@ def changes(rounds: int) -> dict[str, Any]:
 
     seam.load_engine()
     try:
-        from althaia.engine import planner
+        from althaia.engine import instances
     except ImportError:
         pass
     else:
-        planner.build_at_once(True)
+        instances.build_at_once(True)
     schema, row = Everything(), Row()
     keys = itertools.cycle(["a", "b"])
 

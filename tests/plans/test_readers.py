@@ -100,8 +100,8 @@ def test_an_unknown_release_is_not_read(monkeypatch):
             getattr(adapter, maker)()
         assert libraries.load_readers("sqlalchemy", maker) == ()
     explanation = althaia.explain(ma.Schema())
-    assert explanation.readers == libraries.status()
-    mapped, rows, *_ = explanation.readers.values()
+    assert explanation.as_dict()["readers"] == libraries.status()
+    mapped, rows, *_ = libraries.status().values()
     assert mapped == "the code of InstrumentedAttribute.__get__ is not known"
     assert rows.startswith("the code of sqlalchemy.")
     assert f"mapped objects: read as marshmallow does, because {mapped}" in explanation.as_text()

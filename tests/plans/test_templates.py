@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from althaia import marshmallow as ma
-from althaia.engine import planner
+from althaia.engine import instances
 from althaia.engine.plan import template_of
 from tests.interpreters import FREE_THREADED
 
@@ -212,7 +212,7 @@ def test_a_key_added_to_a_result_goes_with_it(size: int) -> None:
 def test_a_template_that_is_filled_between_results(way: str) -> None:
     """Results before, at and after the filling are the same, also with keys that are missing, and
     where a result is the hundredth inside another."""
-    planner.build_at_once(False)
+    instances.build_at_once(False)
 
     class Node(ma.Schema):
         a = ma.fields.Raw()

@@ -18,7 +18,7 @@ not paths: whoever cloned the project has both below a folder called ``althaia``
 
 def environment(changes: Mapping[str, str] | None = None) -> dict[str, str]:
     """This process's environment without what switches the redirect on or off."""
-    ours = ("PATCH", "DISABLE", "REQUIRE_COMPILED", "STRICT", "COMPARE", "NOTES", "LOG")
+    ours = ("PATCH", "DISABLE", "REQUIRE_COMPILED", "COMPARE", "NOTES", "LOG")
     names = {f"ALTHAIA_{name}" for name in ours}
     kept = {name: value for name, value in os.environ.items() if name not in names}
     return {**kept, **(changes or {})}

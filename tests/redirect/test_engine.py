@@ -41,21 +41,6 @@ def test_it_is_a_warning_and_upstreams_code_runs(program):
     )
 
 
-def test_it_is_an_error_where_strict(program):
-    program(
-        BROKEN
-        + """
-    try:
-        Schema.from_dict({"x": fields.Integer()})
-    except RuntimeError as error:
-        assert "do not fit" in str(error) and isinstance(error.__cause__, KeyError)
-    else:
-        raise AssertionError
-    """,
-        env={"ALTHAIA_STRICT": "1"},
-    )
-
-
 def test_without_plans_it_works(program):
     program(
         BROKEN

@@ -34,7 +34,6 @@ def test_settings_and_their_defaults():
         "patch": False,
         "plans": True,
         "require_compiled": False,
-        "strict": False,
     }
     for name in (
         "PATCH",
@@ -42,7 +41,6 @@ def test_settings_and_their_defaults():
         "REQUIRE_COMPILED",
         "COMPILED",
         "PLANS",
-        "STRICT",
         "NOTES",
         "LOG",
     ):
@@ -80,9 +78,6 @@ def test_a_bad_value_of_what_only_says_something_leaves_the_redirect_on(name, tm
 def test_unknown_variables_are_known():
     given = {"ALTHAIA_PATCHH": "1", "ALTHAIA_IMAGE": "5", "ALTHAIA_PURE_BUILD": "1", "PATH": ""}
     assert Settings(given).unknown == ("ALTHAIA_IMAGE", "ALTHAIA_PATCHH")
-    with pytest.raises(ConfigError, match="ALTHAIA_PATCHH; did you mean ALTHAIA_PATCH"):
-        Settings({**given, "ALTHAIA_STRICT": "1"})
-    assert Settings({"ALTHAIA_IMAGE": "5", "ALTHAIA_STRICT": "1"}).strict
 
 
 @pytest.mark.parametrize(

@@ -200,23 +200,6 @@ def test_modules_that_a_release_does_not_have_are_not_unknown(tmp_path, version,
         assert not {each.partition(".")[0] for each in found} & {"constants", "experimental"}
 
 
-STRICTLY = "import althaia; althaia.patch(); import marshmallow"
-
-
-@NEEDS_ENGINE
-def test_a_release_of_tomorrow_is_an_error_where_strict(newest, tmp_path):
-    done = run("-c", STRICTLY, cwd=tmp_path, env={**newest, "ALTHAIA_STRICT": "1"})
-    assert done.returncode == 1
-    assert "does not plan all of marshmallow 4.5.0" in done.stderr
-
-
-@NEEDS_ENGINE
-def test_an_old_release_is_an_error_where_strict(oldest, tmp_path):
-    done = run("-c", STRICTLY, cwd=tmp_path, env={**oldest, "ALTHAIA_STRICT": "1"})
-    assert done.returncode == 1
-    assert "functions that nobody has read" in done.stderr
-
-
 def test_an_edited_file_under_the_label_of_the_compiled_one(tmp_path):
     """The label decides, as pip's does; the choice of the interpreted form serves the edit."""
     releases.install(tmp_path / "site", releases.SERVED)

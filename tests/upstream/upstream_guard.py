@@ -80,7 +80,7 @@ class Guard:
 
 def pytest_configure(config: pytest.Config) -> None:
     if os.environ.get(AT_ONCE) == "1":
-        from althaia.engine import planner
+        from althaia.engine import instances
 
-        planner.build_at_once(True)
+        instances.build_at_once(True)
     config.pluginmanager.register(Guard())

@@ -50,9 +50,6 @@ cdef class Counters:
             "invalidated": althaia_counted(&self.invalidated),
         }
 
-    def __repr__(self):
-        return f"<Counters {self.as_dict()}>"
-
 
 @cython.final
 cdef class Statistics:
@@ -93,9 +90,26 @@ def why_no_plan(cls):
 cdef dict _by_class = {}
 
 
+# What was counted for classes that are gone: a counter that is exported must not fall.
+cdef Statistics of_gone = Statistics.__new__(Statistics)
+GONE = "(classes that are gone)"
+
+
 def forget(gone):
-    """Take the entry away of a class that is gone; its weak reference calls this."""
-    _by_class.pop(gone.key, None)
+    """Take the entry away of a class that is gone, and keep its counts; its weak reference calls
+    this."""
+    cdef Statistics statistics = _by_class.pop(gone.key, None)
+    if statistics is not None:
+        inherit(of_gone.dump, statistics.dump.as_dict())
+        inherit(of_gone.load, statistics.load.as_dict())
+
+
+cdef int inherit(Counters heir, dict counted) except -1:
+    """Add counts by name to those of a class."""
+    with cython.critical_section(heir):
+        for name, count in counted.items():
+            setattr(heir, name, getattr(heir, name) + count)
+    return 0
 
 
 cpdef Statistics statistics_of(object schema_class):
@@ -116,18 +130,24 @@ cdef Counters counters_of(object schema, int direction):
 
 def by_class(bint reset=False):
     """Return all counters by the qualified name of the schema class; classes of the same name are
-    added up.
+    added up, and so are those that are gone.
 
     :param reset: the next answer counts from here.
     """
     result = {}
     for statistics in list(_by_class.values()):
         cls = (<Statistics>statistics).schema_class()
-        if cls is None:
-            continue
-        counted = result.setdefault(f"{cls.__module__}.{cls.__qualname__}", {})
-        for direction in ("dump", "load"):
-            add_up(counted.setdefault(direction, {"why": ""}), cls, getattr(statistics, direction))
-            if reset:
-                getattr(statistics, direction).reset()
+        if cls is not None:
+            name = f"{cls.__module__}.{cls.__qualname__}"
+            add_directions(result.setdefault(name, {}), cls, statistics, reset)
+    if any(any(counted.values()) for counted in of_gone.as_dict().values()):
+        add_directions(result.setdefault(GONE, {}), object, of_gone, reset)
     return dict(sorted(result.items()))
+
+
+def add_directions(counted, cls, statistics, reset):
+    """Add both directions of a class to those of others of its name."""
+    for direction in ("dump", "load"):
+        add_up(counted.setdefault(direction, {"why": ""}), cls, getattr(statistics, direction))
+        if reset:
+            getattr(statistics, direction).reset()

@@ -22,18 +22,6 @@ cdef int LONGEST_WAIT = 1024
 # The number of instances of a class that get a plan after FIRST_WAIT look-ups. Later ones wait
 # longer.
 cdef int FIRST_INSTANCES = 4
-cdef bint strict = False
-
-
-def be_strict(bint on):
-    """Make a declined plan or field of upstream's own an error, as ``ALTHAIA_STRICT`` does.
-
-    Plans are then built, and instances lazy, from the first use on. Otherwise a schema that a test
-    uses once would get no plan and raise nothing.
-    """
-    global strict
-    strict = on
-    build_at_once(on)
 
 
 cdef Plan usable_plan(object schema, int direction, bint large):
@@ -221,8 +209,6 @@ cdef Plan build_and_publish(object schema, InstanceDict state, int direction):
     cdef Counters counters
     drop_stale(schema, state, LOAD if direction == DUMP else DUMP)
     plan = build_plan(schema, direction)
-    if strict:
-        _strict.check(upstream, schema, plan)
     counters = <Counters>plan.statistics
     althaia_count(&counters.built, 1)
     if plan.declined:

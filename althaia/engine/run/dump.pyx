@@ -362,6 +362,7 @@ cdef int write_items(DumpPlan plan, object objects, DumpFrame frame, Sink sink) 
             index += 1
         done = True
     finally:
+        frame.written = index
         if not done:
             add_to_trail("[{}]", index)
     return sink.close_list()

@@ -20,9 +20,9 @@ def library(name: str) -> Any:
     from althaia import marshmallow as ours
 
     if name == "plans" and find_spec("althaia.engine.door"):
-        from althaia.engine import planner
+        from althaia.engine import instances
 
-        planner.build_at_once(True)
+        instances.build_at_once(True)
     return ours
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import marshmallow as real
 
 from althaia import marshmallow as ours
-from althaia.engine import planner
+from althaia.engine import instances, planner
 
 UNITS = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
 SPANS = [
@@ -101,7 +101,7 @@ def answers(ma: Any) -> list[str]:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    planner.build_at_once(True)
+    instances.build_at_once(True)
     for number, (theirs, mine) in enumerate(zip(answers(real), answers(ours), strict=True)):
         assert theirs == mine, f"{number}:\n real {theirs}\n ours {mine}"
     for cls in schemas(ours):

@@ -13,9 +13,9 @@ import marshmallow as real
 
 from althaia import marshmallow as ours
 from althaia import seam
-from althaia.engine import planner
+from althaia.engine import instances, planner
 
-planner.build_at_once(True)
+instances.build_at_once(True)
 seam.load_engine()
 
 
