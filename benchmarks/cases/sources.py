@@ -50,14 +50,6 @@ def named_tuples(count: int) -> Any:
     return [FlatTuple(**record) for record in data.flat_dicts(count)]
 
 
-def pydantic_models(count: int) -> Any:
-    import pydantic
-
-    fields: Any = dict.fromkeys(NAMES, (Any, ...))
-    model: Any = pydantic.create_model("FlatModel", **fields)
-    return [model(**record) for record in data.flat_dicts(count)]
-
-
 def sqlmodel_models(count: int) -> Any:
     base: Any = import_module("sqlmodel").SQLModel
 
@@ -115,7 +107,6 @@ SOURCES: dict[str, tuple[str, Callable[[int], Any], Goal | None]] = {
     "dataclasses": ("dataclasses", dataclasses, Goal("dump", 10)),
     "attrs": ("attrs objects", attrs_objects, Goal("dump", 10)),
     "namedtuples": ("named tuples", named_tuples, None),
-    "pydantic": ("pydantic models", pydantic_models, Goal("dump", 6)),
     "sqlmodel": ("SQLModel objects", sqlmodel_models, None),
     "django": ("Django models", django_models, Goal("dump", 8)),
 }

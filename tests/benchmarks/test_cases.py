@@ -21,7 +21,6 @@ REACH = {
     "flat-rows": 12,
     "flat-dataclasses": 10,
     "flat-attrs": 10,
-    "flat-pydantic": 6,
     "flat-django": 8,
     "orm-orders": 6,
     "orders": 10,
@@ -96,8 +95,6 @@ def test_every_row_of_the_speed_tables_is_a_case():
 
 @pytest.mark.parametrize("name", CASES)
 def test_both_sides_give_the_same_and_give_it_again(name):
-    if name == "flat-pydantic":
-        pytest.importorskip("pydantic", reason="not yet there for this Python")
     if name == "flat-sqlmodel":
         pytest.importorskip("sqlmodel", reason="not yet there for this Python")
     if name.startswith("pack-"):

@@ -500,3 +500,19 @@ def test_accepted_instances_that_share_a_dictionary_have_methods_of_their_own() 
 
     assert called(UPSTREAM) == "first"
     assert called(OURS) == "second"
+
+
+@planned_only
+def test_accepted_an_error_without_messages_of_a_hook() -> None:
+    def loads(ma: Any) -> Any:
+        class S(ma.Schema):
+            @ma.pre_load
+            def fail(self, data: Any, **kwargs: Any) -> Any:
+                raise ma.ValidationError({})
+
+        return S().load
+
+    with pytest.raises(UnboundLocalError):
+        loads(UPSTREAM)({})
+    with plans_at_once(), pytest.raises(OURS.ValidationError):
+        loads(OURS)({})

@@ -307,16 +307,6 @@ def test_a_schema_that_declines(case: str) -> None:
     assert not plan.whole
 
 
-def test_representations() -> None:
-    class User(ma.Schema):
-        name = fields.String(attribute="full.name", data_key="Name")
-        age = fields.Integer()
-
-    plan = planner.build(User())
-    assert repr(plan) == "<DumpPlan of User: [<text: full.name -> 'Name'>, <int: age -> 'age'>]>"
-    assert repr(plan.guard).startswith("<Guard of ")
-
-
 def test_what_a_plan_may_stand_for() -> None:
     def serialize(self: Any, obj: Any, *, many: bool = False) -> Any:
         return ma.Schema._serialize(self, obj, many=many)

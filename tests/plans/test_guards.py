@@ -13,6 +13,8 @@ from althaia import marshmallow as ma
 from althaia.engine import planner
 from althaia.engine.plan import features, published_guard
 
+RECORD = 5  # ALTHAIA_RECORD_SIZE
+
 fields = ma.fields
 
 
@@ -223,7 +225,7 @@ def test_keys_are_never_compared_by_value() -> None:
 def test_counts() -> None:
     schema = ma.Schema.from_dict({"a": fields.Integer(), "b": fields.Integer()})()
     guard = planner.build(schema).guard
-    assert ", 2 fields, " in repr(guard)
+    assert len(guard.fields) == 2 * RECORD
     assert type(schema) in guard.types
     assert fields.Integer in guard.types
     # The schema's hooks: pre_dump and post_dump.
@@ -240,7 +242,7 @@ def test_guards_of_a_prototype_watch_none_of_its_fields() -> None:
     (prototype,) = cls._hooks.blueprint.prototypes.values()
     guard = published_guard(prototype.schema, 1)
     assert guard.check(prototype.schema)
-    assert ", 1 fields, " in repr(guard), "the validator"
+    assert len(guard.fields) == RECORD, "the validator"
     cls._declared_fields["a"].validators[0].max = 2
     assert not guard.check(prototype.schema)
 

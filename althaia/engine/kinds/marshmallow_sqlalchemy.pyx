@@ -1,5 +1,4 @@
-"""marshmallow-sqlalchemy: the keys of related objects, ``Related``, and ``Nested``, which gives its
-schema the session.
+"""marshmallow-sqlalchemy: the keys of related objects, ``Related``.
 
 ``Related`` asks SQLAlchemy for each value which columns are the keys. They follow from the model
 and do not change, so that the step asks once. Loading is left to the field: it queries a session.
@@ -21,9 +20,6 @@ PROPERTIES = {
 
 PRIMARY_KEYS = frozenset({"4e64c24c4063f9ee"})
 """``get_primary_keys`` of the same releases."""
-
-NESTED_OF = frozenset({"79546e0f7f51b2a9"})
-"""``Nested._deserialize`` of 0.29 to 1.6."""
 
 LOADED = frozenset({"18f14f10db682326", "33a873d31ca69612"})
 """``LoadInstanceMixin.Schema.load`` of 1.4.1, and of 1.4.2 to 1.6: it calls ``_cast_data``."""
@@ -85,40 +81,6 @@ def dump_related(analysis, field, options):
     return DumpRelated(field, **analysis.with_own_slot(options))
 
 
-@cython.final
-@cython.no_gc_clear
-cdef class LoadNestedInSession(LoadStep):
-    """A nested schema that gets the session of the outermost one."""
-
-    label = "nested schema"
-
-    cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef object field = nested_field(self.field, frame.state)
-        cdef object partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
-        try:
-            # The first access makes the schema. Each further one makes another if it may be false.
-            if hasattr(nested_schema(field, frame.schema, frame.state), "session"):
-                field.schema.session = frame.schema.session
-                field.schema.transient = frame.schema.transient
-            field._test_collection(value)
-            return field._load(value, partial=partial)
-        except upstream.ValidationError as error:
-            return frame.failed(error)
-
-
-def load_nested_in_session(analysis, field, options):
-    nested = analysis.upstream.fields["Nested"]
-    if definers(type(field), "_deserialize")[1:2] != [nested]:
-        raise NotPlannable("_deserialize goes on to another class than Nested")
-    analysis.class_method(nested, "_deserialize")
-    check_loaded(analysis, field)
-    analysis.field_method(field, "make_error", analysis.upstream.Field)
-    if analysis.field_value(field, "root") is not analysis.schema:
-        raise NotPlannable("root is not the schema")
-    # A frame knows the instance's own fields only if the plan has slots.
-    return LoadNestedInSession(field, **analysis.with_own_slot(options))
-
-
 def _cast_data(data):
     return data
 
@@ -140,9 +102,6 @@ PACKAGES += [
         "marshmallow_sqlalchemy.load_instance_mixin.LoadInstanceMixin.Schema",
         digests=LOADED,
         prepare_load=(answer_once, "marshmallow's version is looked up once, not in each call"),
-    ),
-    Kind(
-        "marshmallow_sqlalchemy.fields.Nested", digests=NESTED_OF, load=load_nested_in_session
     ),
     Kind("marshmallow_sqlalchemy.fields.Related", digests=RELATED, dump=dump_related),
 ]

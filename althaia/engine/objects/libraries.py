@@ -12,7 +12,6 @@ from typing import Any
 READERS = {
     "_sa_class_manager": ("sqlalchemy", "orm_readers", "mapped objects"),
     "_key_to_index": ("sqlalchemy", "row_readers", "rows"),
-    "__pydantic_private__": ("pydantic", "readers", "models"),
 }
 """By a class attribute that only a library's types have: the library, the function that creates the
 readers, and the objects that they are for."""

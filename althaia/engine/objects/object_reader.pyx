@@ -236,41 +236,6 @@ cdef class DescriptorReader(Reader):
 
 
 @cython.final
-cdef class AttributeReader(Reader):
-    """Reads attributes in the instance dictionary, for classes with a ``__getattr__``.
-
-    :param watch: see :class:`Reader`.
-    :param metaclass: the classes' type, by identity.
-    :param getattr: their ``__getattr__``, by identity. Upstream calls it for ``__getitem__``, for
-        which it must raise AttributeError.
-    :param without: the name of a class attribute, a dictionary without the key ``__getitem__``.
-    """
-
-    cdef object metaclass, getattr
-    cdef str without
-
-    def __init__(self, Watch watch, *, metaclass, getattr, str without):
-        Reader.__init__(self, watch)
-        self.metaclass = metaclass
-        self.getattr = getattr
-        self.without = without
-
-    cdef bint reads(self, object cls) except -1:
-        without = althaia_type_lookup(cls, self.without)
-        return (
-            type(cls) is self.metaclass
-            and althaia_type_lookup(cls, "__getattr__") is self.getattr
-            and althaia_type_lookup(cls, "__getattribute__") is object.__getattribute__
-            and althaia_type_lookup(cls, "__getitem__") is None
-            and type(without) is dict
-            and "__getitem__" not in <dict>without
-        )
-
-    cdef Py_ssize_t index_of(self, object cls, str name) except -2:
-        return 0 if althaia_type_lookup(cls, name) is None else NOT_READ
-
-
-@cython.final
 cdef class RowReader(Reader):
     """Reads rows of a result: a tuple of values, and a dictionary from names to indexes that all
     rows of the result share.

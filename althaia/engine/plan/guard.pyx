@@ -302,11 +302,3 @@ cdef class Guard:
         """Return whether the plan still holds for this schema. For tests and debugging."""
         state = althaia_dict_or_none(schema)
         return state is not None and self.holds(schema, state)
-
-    def __repr__(self):
-        return (
-            f"<Guard of {len(self.types)} types, "
-            f"{len(self.fields) // ALTHAIA_RECORD_SIZE} fields, "
-            f"{len([each for each in self.lists if type(each) is not tuple])} lists, "
-            f"{sum([len(each) // 2 for each in self.entries])} entries>"
-        )

@@ -55,9 +55,6 @@ cdef class Plan:
             )
         return self.template is not None
 
-    def __repr__(self):
-        return f"<{type(self).__name__} of {self.schema_class.__name__}: {list(self.steps)!r}>"
-
     def named_steps(self):
         """Yield the name and the step of each field, and of each field inside it."""
         for step in self.steps:

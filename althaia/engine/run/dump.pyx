@@ -90,9 +90,6 @@ cdef class DumpStep(Step):
         sink.put_value(value)
         return True
 
-    def __repr__(self):
-        return f"<{self.label}: {self.name or self.attr} -> {self.key!r}>"
-
 
 @cython.no_gc_clear
 cdef class FixedText(DumpStep):

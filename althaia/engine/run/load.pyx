@@ -367,10 +367,6 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
         except upstream.ValidationError as error:
             errors = error.normalized_messages()
         if errors is not None:
-            if not errors:
-                # Upstream's code raises this by accident. Without an error Schema.validate() would
-                # report the input as valid.
-                raise UnboundLocalError("processed_data")
             return fail(frame, errors, None)
         changed = load_is_changed(plan, frame)
     if changed:

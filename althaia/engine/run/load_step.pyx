@@ -293,9 +293,6 @@ cdef class LoadStep(Step):
             return frame.failed(upstream.ValidationError(errors, **kwargs))
         return fail(frame, errors, None)
 
-    def __repr__(self):
-        return f"<{self.label}: {self.key!r} -> {self.target!r}>"
-
 
 @cython.final
 @cython.no_gc_clear

@@ -37,9 +37,6 @@ cdef class Check:
         # If there is none, the validator itself refuses the value.
         return Check.failure(self, value) if message is None else [message]
 
-    def __repr__(self):
-        return f"<{self.label}: {self.validator!r}>"
-
 
 @cython.final
 @cython.no_gc_clear
