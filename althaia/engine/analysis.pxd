@@ -11,6 +11,8 @@ cdef enum:
     COPIED_AS_OBJECT = 2
     # Upstream's code copies and binds the field; needed for a lazy instance.
     BOUND_BY_UPSTREAM = 8
+    # No class of the user's overrides a method that upstream's conversion calls.
+    UPSTREAMS_METHODS = 16
     # Nothing in this class of upstream's has been replaced.
     AS_DEFINED = 32
 

@@ -347,13 +347,16 @@ class _Explainer:
             }
         finally:
             self.path.pop()
-        from althaia.engine.analysis import examine
+        from althaia.engine.analysis import examine, upstreams_binding
 
         cls, upstream = type(schema), self.upstream
         _, built = examine(upstream, cls, schema)
         if not built and not upstream.has(cls, "on_bind_field", upstream.Schema):
             # Its prototype is not lazy: the hook is called for each instance.
             built = upstream.why_not(cls, "on_bind_field", upstream.Schema)
+        for field in () if built else cls._declared_fields.values():
+            if upstreams_binding(type(field)) is not None:
+                built = f"{upstream.owner(type(field), '_bind_to_schema')} binds its field"
         return _data(schema, **found, built=built)
 
     def direction(self, direction: str, schema: Any, plan: Any, nested: bool) -> Data:

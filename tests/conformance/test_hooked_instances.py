@@ -123,6 +123,10 @@ def own_method(self, name, field):
         field._serialize = lambda value, *args, **kwargs: self.tag
 
 
+def bound_so_often(self, name, field):
+    field.metadata["bound"] = field.load_default = field.metadata.get("bound", 0) + 1
+
+
 def inner_parent(self, name, field):
     if name == "listed":
         field.inner.own_tag = self.tag
@@ -387,3 +391,120 @@ def test_another_prototype_while_fields_are_used(ma, log, outer, within):
         call(made, outer)
         inner, listed = made.fields["inner"], made.fields["listed"].inner
         log("own", inner.schema.fields["x"].root is inner.schema, listed._schema is not None)
+
+
+OVERRIDDEN = {
+    "_validate": "Integer", "_validate_all": "Integer", "_validate_missing": "Integer",
+    "make_error": "Integer", "_validated": "Integer", "_format_num": "Integer",
+    "_to_string": "Integer", "_bind_to_schema": "List",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OVERRIDDEN)
+@pytest.mark.parametrize("inside", [False, True])
+@scenario
+def test_a_method_that_a_field_overrides(ma, log, name, inside):
+    """It is called with the instance's own field, which is bound to the instance."""
+    kind = getattr(ma.fields, OVERRIDDEN[name])
+
+    def see(self):
+        log(name, self.name, type(self.parent).__name__, getattr(self.root, "tag", None))
+        return super(Own, self)
+
+    def method(self, *args, **kwargs):
+        found = getattr(see(self), name)(*args, **kwargs)
+        if name == "_bind_to_schema":
+            self.load_default, self.data_key = args[1].tag, f"{args[0]}_key"
+        return found
+
+    computed = isinstance(getattr(kind, name), property)
+    body = property(lambda self: getattr(see(self), name)) if computed else method
+    Own = type("Own", (kind,), {name: body})
+    own = Own(ma.fields.Int()) if kind is ma.fields.List else Own(strict=True, required=True)
+    members = {"own": own, "tag": None, "other": ma.fields.Int()}
+    if inside:
+        members["own"] = ma.fields.List(own)
+    cls = type("S", (ma.Schema,), members)
+    value = [1] if kind is ma.fields.List else 1
+    values = [value, None, "x", ma.missing]
+    schema = None
+    for tag in range(1, 6):
+        schema = object.__new__(cls)
+        schema.tag = tag
+        schema.__init__()
+        for each in values:
+            given = [each] if inside and each is not ma.missing else each
+            for key in ("own", "own_key"):
+                row = {"other": 2} if given is ma.missing else {key: given, "other": 2}
+                log.attempt(schema.dump, row)
+                log.attempt(schema.load, dict(row))
+        log("root", schema.fields["own"].root is schema, vars(schema.fields["own"])["name"])
+
+
+def in_nested(ma, nested, **options):
+    return ma.fields.Nested(nested, **options)
+
+
+def in_list(ma, nested, **options):
+    return ma.fields.List(ma.fields.Nested(nested, **options))
+
+
+def in_dict(ma, nested, **options):
+    return ma.fields.Dict(values=ma.fields.Nested(nested, **options))
+
+
+@pytest.mark.parametrize("around", [in_nested, in_list, in_dict])
+@pytest.mark.parametrize("given", ["kept", "called", "called for kept"])
+@pytest.mark.parametrize(
+    "options", [{}, {"only": ("a", "m")}, {"exclude": ("c",), "many": True}], ids=str
+)
+@pytest.mark.parametrize("on_bind", [None, same_key, own_default, own_object, bound_so_often])
+@scenario
+def test_copies_of_a_nested_instance(ma, log, around, given, options, on_bind):
+    """Binding calls the hook for the fields of the instance, which all copies share."""
+
+    class Deep(ma.Schema):
+        d = ma.fields.Int()
+
+    class Inner(ma.Schema):
+        tag = "class's"
+        a = watching(ma, log)(required=True)
+        c = ma.fields.List(ma.fields.Nested(Deep, only=("d",)))
+        m = ma.fields.Method("get", deserialize="get")
+
+        def get(self, obj):
+            log("method", self.tag, sorted(self.fields))
+            return self.tag
+
+        if on_bind is not None:
+
+            def on_bind_field(self, name, field):
+                on_bind(self, name, field)
+
+    def made():
+        inner = Inner()
+        inner.tag = len(options)
+        return inner
+
+    inner = made()
+    nested = {"kept": inner, "called": made, "called for kept": lambda: inner}[given]
+    outer = ma.Schema.from_dict({"n": around(ma, nested, **options), "x": ma.fields.Int()})
+    rows = [{"a": "1", "c": [{"d": 2}], "m": 1, "a_key": "2"}, {"c": 1}]
+    before = outer()
+    for tag in range(5):
+        for schema in (outer(), before):
+            for each in rows:
+                value = [each] if options.get("many") else each
+                value = {in_nested: value, in_list: [value], in_dict: {"k": value}}[around]
+                log.attempt(schema.dump, {"n": value, "x": 1})
+                log.attempt(schema.load, {"n": value, "x": 1})
+        field = schema.fields["n"]
+        field = getattr(field, "inner", getattr(field, "value_field", field))
+        copied = field.schema
+        log("own", copied is inner, list(copied.fields))
+        if tag == 2:
+            inner.fields["a"].required = False
+            inner.tag = "changed"
+        if tag == 3:
+            Deep.also = None
+            inner.get = lambda obj: "of the instance"

@@ -397,6 +397,66 @@ def test_a_field_with_a_fail_of_its_own_costs_no_plan() -> None:
     assert counts(Holding())["calls"] > 20
 
 
+class Hooked(ma.Schema):
+    a = fields.String()
+
+    def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+        field_obj.data_key = field_name.upper()
+
+
+class Method(ma.Schema):
+    a = fields.Method("get", deserialize="get")
+
+    def get(self, value: Any) -> Any:
+        return value
+
+
+def own(name: str) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(super(cls, self), name)(*args, **kwargs)
+
+    cls: Any = type("Own", (fields.Integer,), {name: method})
+    return cls()
+
+
+PLANNED = {
+    "nested hooked": lambda: fields.Nested(Hooked()),
+    "called": lambda: fields.Nested(lambda: Hooked()),
+    "in a list": lambda: fields.List(fields.Nested(Hooked())),
+    "in a dict": lambda: fields.Dict(values=fields.Nested(Method())),
+    "many": lambda: fields.Nested(Method(many=True)),
+    **{name: (lambda name=name: own(name)) for name in (
+        "_validate", "_validate_missing", "make_error", "_validated", "_to_string",
+        "_bind_to_schema",
+    )},
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("plans_later")
+@pytest.mark.parametrize("name", PLANNED)
+@pytest.mark.parametrize("base", [ma.Schema, Hooked])
+def test_no_instance_is_left_without_a_plan(name: str, base: Any) -> None:
+    class Outer(base):  # type: ignore[misc]
+        x = PLANNED[name]()
+
+    value: Any = {"a": "1", "A": "1"}
+    value = {"many": [value], "in a list": [value], "in a dict": {"k": value}}.get(name, value)
+    row = {"x": 1 if name.startswith(("_", "make")) else value}
+    row["X"] = row["x"]
+    gc.collect()
+
+    def unplanned() -> int:
+        shown = althaia.stats().values()
+        return sum(each["unplanned"] for both in shown for each in both.values())
+
+    for i in range(40):
+        if i == 20:
+            before = unplanned()
+        Outer().dump(row)
+        Outer().validate(row)
+    assert unplanned() == before
+
+
 @pytest.mark.usefixtures("plans_later")
 def test_calls_without_a_plan_have_a_reason() -> None:
     class Watching(fields.Field):  # type: ignore[type-arg]

@@ -22,6 +22,8 @@ cdef tuple HOLDING = (*INNER, "tuple_fields")
 NOT_PLAIN = "the dictionary of an instance cannot be replaced"
 """The reason for a schema whose instance dictionary cannot hold plans."""
 
+# The methods that a step calls itself, if it does not replace them.
+CONVERSION = frozenset(("serialize", "_serialize", "get_value", "deserialize", "_deserialize"))
 # Real fields nest a few levels deep. A deeper structure may be infinite.
 cdef int DEEPEST = 50
 
@@ -180,6 +182,24 @@ cdef class Analysis:
         schema."""
         state = self.state_of(field)
         return any([state.get(name) is not None for name in HOLDING])
+
+    def has_own_methods(self, field):
+        """Return whether a class of the user's overrides a method that upstream's conversion
+        calls."""
+        cls = type(field)
+        if self.upstream.has_passed(cls, UPSTREAMS_METHODS):
+            return False
+        for base in cls.__mro__:
+            if base in seam.pristine or base is object:
+                continue
+            for name in base.__dict__.copy():
+                if name not in CONVERSION and not name.startswith("__") and any(
+                    [hasattr(type(seam.pristine[each].get(name)), "__get__")
+                     for each in cls.__mro__ if each in seam.pristine]
+                ):
+                    return True
+        self.upstream.note_passed(cls, UPSTREAMS_METHODS)
+        return False
 
     @contextmanager
     def inside(self, field):

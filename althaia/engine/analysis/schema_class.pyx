@@ -28,8 +28,9 @@ _COPY = seam.defined.get("copy", vars(copy))
 COPYING = tuple((name, _COPY[name]) for name in ("copy", "deepcopy"))
 OBJECT_METHODS = ("__setattr__", "__delattr__", "__getattribute__", "__class__")
 COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
+BIND = "_bind_to_schema"
 # The methods of a field that upstream's construction calls.
-BINDING = ("_bind_to_schema", "__deepcopy__")
+BINDING = (BIND, "__deepcopy__")
 # Immutable types: an option of one of these needs no guard of its own.
 UNCHANGING = (str, tuple, frozenset, type(None))
 COLLECTED = ("fields", "exclude", "load_only", "dump_only")
@@ -37,15 +38,6 @@ OPTION_NAMES = (
     "fields", "exclude", "load_only", "dump_only", "many", "unknown", "dateformat",
     "datetimeformat", "timeformat",
 )
-# Upstream's names that a subclass of a field may define without changing how it is copied and
-# bound: they run when the field is declared, shown or converts a value.
-HARMLESS = frozenset({
-    "__init__", "__call__", "__init_subclass__", "__class_getitem__", "__set_name__",
-    "__repr__", "__str__", "__module__", "__doc__", "__qualname__", "default_error_messages",
-    "serialize", "_serialize", "get_value", "deserialize", "_deserialize",
-    # Of marshmallow 2 and 3; upstream's own code never calls it.
-    "fail",
-})
 # Descriptors of these types keep no state of a field outside its instance dictionary.
 PLAIN_DESCRIPTORS = (FunctionType, property, classmethod, staticmethod, cached_property)
 # A Method field may bind to these.
@@ -58,6 +50,11 @@ BOUND = frozenset({
     "exclude", "many", "unknown", "nested", "schema", "inner", "key_field", "value_field",
     "tuple_fields", "format", "serialize_method_name", "deserialize_method_name",
 })
+# What a subclass of a field may not define: copying or binding it calls or reads this.
+HARMFUL = (BOUND - {"schema"}) | {
+    "DEFAULT_FORMAT", "SCHEMA_OPTS_VAR_NAME", "__deepcopy__", "__new__", "__getnewargs__",
+    "__getnewargs_ex__", "__del__", "__bool__", "__len__", *OBJECT_METHODS, *COPY_METHODS,
+}
 # Attributes in the instance dictionaries of upstream's fields. A property of one of these names
 # could read the field's schema, and a step would read it from the prototype's field.
 KEPT = frozenset({
@@ -152,7 +149,7 @@ cdef int _check_construction(Analysis analysis, object cls) except -1:
 cdef int _check_bound(Analysis analysis, object field) except -1:
     """Raise NotPlannable unless binding a bound field once more changes no value."""
     upstream = analysis.upstream
-    _check_field_itself(analysis, field)
+    _check_field_itself(analysis, field, False)
     state = analysis.state_of(field)
     for name in ("parent", "root", "name"):
         if not state.get(name):
@@ -277,7 +274,10 @@ cdef int _check_inferred(Analysis analysis) except -1:
 cdef int _check_field(Analysis analysis, object cls, object field, bint top) except -1:
     """Raise NotPlannable if copying or binding a declared field runs user code that sees it."""
     upstream = analysis.upstream
-    _check_field_itself(analysis, field)
+    # A field that binds itself is bound to each instance as an ``on_bind_field`` sees it.
+    _check_field_itself(
+        analysis, field, top and upstream.defines(cls, "_init_fields", upstream.Schema)
+    )
     state = analysis.state_of(field)
     if state.get("parent") is not None:
         raise NotPlannable("a declared field is bound already")
@@ -306,13 +306,14 @@ cdef int _check_field(Analysis analysis, object cls, object field, bint top) exc
     return 0
 
 
-cdef int _check_field_itself(Analysis analysis, object field) except -1:
-    """Raise NotPlannable if user code of a field's class runs when the field is bound."""
+cdef int _check_field_itself(Analysis analysis, object field, bint may_bind) except -1:
+    """Raise NotPlannable if user code of a field's class runs when the field is copied, or when it
+    is bound unless it ``may_bind`` itself."""
     upstream = analysis.upstream
     if not isinstance(field, upstream.Field):
         raise NotPlannable(f"a declared field is a {type(field).__qualname__}")
     analysis.watch_field(field)
-    _check_field_class(analysis, type(field))
+    _check_field_class(analysis, type(field), may_bind)
     analysis.check_readable(field)
     state = analysis.state_of(field)
     for name in state:
@@ -324,16 +325,28 @@ cdef int _check_field_itself(Analysis analysis, object field) except -1:
             raise NotPlannable(f"{name} of a declared field is a {type(state[name]).__qualname__}")
 
 
-cdef int _check_field_class(Analysis analysis, object cls) except -1:
-    """Raise NotPlannable unless a field's class is upstream's or adds only plain data to it."""
+cdef int _check_field_class(Analysis analysis, object cls, bint may_bind) except -1:
+    """Raise NotPlannable unless upstream's code alone copies a field of a class, and binds it
+    unless it ``may_bind`` itself."""
     analysis.watch_type(cls)
     if analysis.upstream.has_passed(cls, BOUND_BY_UPSTREAM):
         return 0
-    _check_bases(analysis, cls)
-    analysis.upstream.note_passed(cls, BOUND_BY_UPSTREAM)
+    _check_bases(analysis, cls, may_bind)
+    if upstreams_binding(cls) is None:
+        analysis.upstream.note_passed(cls, BOUND_BY_UPSTREAM)
 
 
-cdef int _check_bases(Analysis analysis, object cls) except -1:
+def upstreams_binding(cls):
+    """Return upstream's method that a field class's own ``_bind_to_schema`` overrides, or None."""
+    cdef bint overridden = False
+    for base in cls.__mro__:
+        if BIND in base.__dict__:
+            if base in seam.pristine:
+                return base.__dict__[BIND] if overridden else None
+            overridden = True
+
+
+cdef int _check_bases(Analysis analysis, object cls, bint may_bind) except -1:
     """Check a class whose present type version has not been checked."""
     for base in cls.__mro__:
         if base in seam.pristine:
@@ -343,9 +356,11 @@ cdef int _check_bases(Analysis analysis, object cls) except -1:
                     *(qualified(base, name) for name in BINDING if name in seam.pristine[base])
                 )
                 analysis.upstream.note_passed(base, AS_DEFINED)
+            # A method of a user's behind it is called by it.
+            may_bind = may_bind and BIND not in seam.pristine[base]
         # By identity: a class that ``type()`` makes of a number field says it is of ``abc``.
         elif base not in (object, abc.ABC, Generic):
-            _check_users_class(cls, base)
+            _check_users_class(base, may_bind)
     _check_objects_own(analysis.upstream, cls, (*COPY_METHODS, "__setattr__"))
 
 
@@ -366,27 +381,24 @@ cdef int _check_upstreams_class(object base) except -1:
             raise NotPlannable(f"{base.__module__}.{base.__qualname__}.{name} is replaced")
 
 
-cdef int _check_users_class(object cls, object base) except -1:
-    """Raise NotPlannable if a user's base of a field class defines more than plain data."""
+cdef int _check_users_class(object base, bint may_bind) except -1:
+    """Raise NotPlannable if copying or binding a field may run code of a user's base of its
+    class. All other methods get the instance's own field."""
     for name, value in base.__dict__.copy().items():
-        if _may_be_called(name, value) and not (
-            name in HARMLESS or _is_harmless(cls, name, value)
-        ):
+        if name == BIND and type(value) is FunctionType and may_bind:
+            continue
+        if _may_be_called(name, value) and _is_harmful(name, value):
             raise NotPlannable(f"{base.__module__}.{base.__qualname__} defines {name}")
 
 
-cdef bint _is_harmless(object cls, object name, object value) except -1:
-    """Whether an attribute of a user's field class changes neither copying nor binding."""
+cdef bint _is_harmful(object name, object value) except -1:
+    """Whether an attribute of a user's field class may change how a field is copied or bound."""
     if name in ("__dict__", "__weakref__") and type(value) is GetSetDescriptorType:
-        return True
-    if name == "schema" and type(value) is property:
-        # Upstream reads it only to convert a value, and then from the instance's own field.
-        return True
-    if name in BOUND or (name.startswith("__") and name.endswith("__")):
         return False
-    if type(value) not in PLAIN_DESCRIPTORS or (type(value) is property and name in KEPT):
-        return False
-    return not any(name in seam.pristine.get(base, {}) for base in cls.__mro__)
+    if name == BIND or name in HARMFUL or type(value) not in PLAIN_DESCRIPTORS:
+        return True
+    # Upstream reads ``schema`` only to convert a value, and then from the instance's own field.
+    return type(value) is property and name in KEPT and name != "schema"
 
 
 cdef int _check_methods(object cls, object field, bint top) except -1:

@@ -31,7 +31,8 @@ cdef class Blueprint:
 
     ``guard`` watches the class, its declared fields and its options. ``reason`` says why, if
     upstream's code must build the instances; the guard, if there is one, then watches that. If the
-    class has an ``on_bind_field``, instances have copies of a prototype's fields, but are not lazy.
+    class has an ``on_bind_field``, or a field that binds itself, instances have copies of a
+    prototype's fields, but are not lazy.
     """
 
     cdef readonly object schema_class
@@ -39,8 +40,10 @@ cdef class Blueprint:
     cdef readonly Guard guard
     cdef readonly str reason
     cdef int wait
-    # Whether the class has an ``on_bind_field`` of its own.
+    # Whether the class has an ``on_bind_field`` of its own, or a field that binds itself; and the
+    # names of these fields.
     cdef bint has_hook
+    cdef set binding_themselves
     # The class's fields and options, from which prototypes are made.
     cdef readonly dict declared
     cdef readonly object opts
@@ -57,6 +60,7 @@ cdef class Blueprint:
         self.guard = guard
         self.reason = reason
         self.prototypes = {}
+        self.binding_themselves = set()
         self.has_hook = (
             althaia_type_lookup(schema_class, "on_bind_field")
             is not upstream.schema_attributes["on_bind_field"]
@@ -70,9 +74,12 @@ cdef class Blueprint:
         self.many = getattr(self.opts, "many", None)
         self.unknown = getattr(self.opts, "unknown", None)
         self.declared = althaia_type_lookup(self.schema_class, "_declared_fields")
-        for field in self.declared.values():
+        for name, field in self.declared.items():
             if field is None:
                 continue
+            if upstreams_binding(type(field)) is not None:
+                self.binding_themselves.add(name)
+                self.has_hook = True
             for inner in fields_inside(vars_of(field)):
                 if fields_inside(vars_of(inner)):
                     self.copies_bind_anew = True
@@ -193,6 +200,8 @@ cdef object build_prototype(tuple options, Blueprint blueprint):
     for name in CONSTRUCTION:
         value = upstream.schema_attributes[name]
         borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
+    if blueprint.binding_themselves:
+        borrowed["_bind_field"] = MethodType(bind_by_upstream, schema)
     state.building = True
     put_dict(schema, state)
     state.update(borrowed)
@@ -206,3 +215,12 @@ cdef object build_prototype(tuple options, Blueprint blueprint):
             del state[name]
         state.building = False
     return schema
+
+
+def bind_by_upstream(schema, name, field):
+    """Do what ``Schema._bind_field`` does for a prototype's field, without the user's binding."""
+    binding = upstreams_binding(type(field))
+    if binding is None:
+        upstream.schema_attributes["_bind_field"](schema, name, field)
+    else:
+        binding(field, name, schema)

@@ -11,6 +11,8 @@ instance with it: if they are equal, the call runs the prototype's plan with the
 cdef tuple PLAIN_KEYS = (str, type(None))
 cdef tuple SORTED_BY = ("dump_only", "load_only", "data_key", "attribute")
 cdef tuple PLAIN_TYPES = (str, int, bool, type(None))
+# Where a nested field keeps its schema once that is resolved.
+cdef str RESOLVED = "_schema"
 # The number of instances that are tried as the prototype.
 cdef int MOST_HOOKED_ATTEMPTS = 16
 hooked_at_once = False
@@ -37,8 +39,9 @@ cdef int bind(object schema, OwnFields own) except -1:
     for name, number in <tuple>own.prototype.attributes["fields"]:
         copied = own.by_number[number]
         field = declared_field(schema, name)
-        if field is not copied:
+        if field is not copied or name in own.prototype.blueprint.binding_themselves:
             schema._bind_field(name, field)
+            own.note(number, copied)
         else:
             if name in schema.load_only:
                 field.load_only = True
@@ -158,7 +161,7 @@ cdef object hooked_prototype(object schema, InstanceDict state, int direction):
     """Return the prototype, after the hook, whose plan a schema runs in this call; or None."""
     cdef OwnFields own = <OwnFields>state._own_fields
     cdef Prototype before, hooked
-    if own is None or not own.prototype.blueprint.has_hook:
+    if own is None:
         return None
     before = own.prototype if own.prototype.before is None else own.prototype.before
     if (
@@ -168,17 +171,44 @@ cdef object hooked_prototype(object schema, InstanceDict state, int direction):
     ):
         return None
     if before.hooked is None:
+        before.hooked = []
+    for hooked in before.hooked:
+        if is_equal(schema, state, hooked, direction):
+            break
+    else:
         before.attempts += 1
         hooked = prototype_after_hook(schema, state, before)
-        if hooked is None:
+        if hooked is None or not is_equal(schema, state, hooked, direction):
             return None
-        before.hooked = [hooked]
-    hooked = <Prototype>before.hooked[0]
-    if not is_equal(schema, state, hooked, direction):
-        return None
+        before.hooked.append(hooked)
     # A call of a field of the prototype finds the instance's by these.
     own.prototype = hooked
     return hooked.schema
+
+
+cdef int adopt_copy(object nested, object copied) except -1:
+    """Let a copy of a nested instance, which upstream's code has made, and which has the fields of
+    that instance, run the plans of a prototype with equal fields."""
+    cdef Blueprint blueprint = valid_blueprint(type(copied), copied)
+    cdef Prototype before = None
+    cdef InstanceDict state
+    cdef OwnFields own
+    if blueprint is not None and not blueprint.reason:
+        before = blueprint.find(DEFAULTS)
+    if before is None:
+        return 0
+    state = instance_dict(copied)
+    if state is None or state.prototype is not None or state.building:
+        return 0
+    own = own_fields_of(before, None)
+    own.origin = nested
+    numbers = dict(before.attributes["declared_fields"])
+    for name, field in (<dict>state)[FIELDS].items():
+        if name not in numbers:
+            return 0
+        own.note(numbers[name], field)
+    state.prototype, state._own_fields = before, own
+    return 0
 
 
 cdef bint is_untouched(object schema, InstanceDict state, dict set_by_init) except -1:
@@ -200,17 +230,26 @@ cdef Prototype prototype_after_hook(object schema, InstanceDict state, Prototype
     cdef OwnFields own = <OwnFields>state._own_fields, copies = own_fields_of(before, None)
     cdef Prototype made = Prototype.__new__(Prototype)
     cdef InstanceDict attributes = InstanceDict.__new__(InstanceDict)
-    cdef object copied = made_with(type(schema), attributes), number
-    for number in range(len(before.fields)):
-        if not has_plain_values(
-            own.by_number[number], before.fields[number], before.changes[number]
-        ):
+    cdef object copied = made_with(type(schema), attributes), number, field
+    for number, field in enumerate(own.by_number):
+        if field is None:
+            continue
+        if not has_plain_values(field, before.fields[number], before.changes[number]):
             return None
-        copies.by_number[number] = clone(own.by_number[number])
-    for number in range(len(before.fields)):
-        copies.change(before.changes[number], vars_of(copies.by_number[number]), copied)
+        copies.by_number[number] = clone(field)
+    if own.origin is not None:
+        copies.origin = before.schema
+    made.fields = list(copies.by_number)
+    for number, field in enumerate(made.fields):
+        if field is not None:
+            copies.change(before.changes[number], vars_of(field), copied)
+            if RESOLVED in vars_of(field):
+                # Read from the instance's own field.
+                vars_of(field)[RESOLVED] = None
     attributes.update(before.build(copies, copied))
-    numbers = {id(field): number for number, field in enumerate(own.by_number)}
+    numbers = {
+        id(field): number for number, field in enumerate(own.by_number) if field is not None
+    }
     for name in BOUND_MAPPINGS:
         mapping = (<dict>state).get(name)
         if type(mapping) not in (dict, OrderedDict):
@@ -223,7 +262,7 @@ cdef Prototype prototype_after_hook(object schema, InstanceDict state, Prototype
             kept[key] = copies.by_number[number]
     attributes.hidden = True
     made.schema, made.blueprint, made.before = copied, before.blueprint, before
-    made.fields, made.changes, made.sets = copies.by_number, before.changes, before.sets
+    made.changes, made.sets = before.changes, before.sets
     made.index = {id(field): number for number, field in enumerate(made.fields)}
     made.attributes = before.attributes
     return made
@@ -232,13 +271,14 @@ cdef Prototype prototype_after_hook(object schema, InstanceDict state, Prototype
 cdef bint has_plain_values(object field, object before, list changes) except -1:
     """Whether a field's values are plain, the class's, or changed for each instance anyway."""
     cdef dict origin
-    if field is None or type(field) is not type(before) or type(vars_of(field)) is not dict:
+    if type(field) is not type(before) or type(vars_of(field)) is not dict:
         return False
     origin = vars_of(before)
     changed = {name for name, _, _ in changes}
     for name, value in vars_of(field).items():
         if type(name) is not str or not (
-            name in changed or type(value) in PLAIN_TYPES or origin.get(name, ABSENT) is value
+            name in changed or name == RESOLVED
+            or type(value) in PLAIN_TYPES or origin.get(name, ABSENT) is value
         ):
             return False
     return True
@@ -258,11 +298,9 @@ cdef bint is_equal(object schema, InstanceDict state, Prototype hooked, int dire
         return False
     for number in range(len(hooked.fields)):
         field, theirs = own.by_number[number], hooked.fields[number]
-        if (
-            type(field) is not type(theirs)
-            or not are_equal(
-                althaia_dict_or_none(field), vars_of(theirs), own, hooked, schema
-            )
+        if type(field) is not type(theirs) or (
+            field is not None
+            and not are_equal(althaia_dict_or_none(field), vars_of(theirs), own, hooked, schema)
         ):
             return False
     return True
@@ -283,6 +321,7 @@ cdef bint are_equal(
     while PyDict_Next(mine, &at, &key, &value):
         if not PyDict_Next(theirs, &their_at, &their_key, &their_value) or key != their_key or not (
             value == their_value
+            or <object>key is RESOLVED
             or corresponds(<object>value, <object>their_value, own, hooked, schema)
         ):
             return False
@@ -295,6 +334,8 @@ cdef bint corresponds(
     """Whether a value corresponds to the prototype's: the instance, its field, or equal text."""
     if theirs is hooked.schema:
         return mine is schema
+    if theirs is hooked.before.schema:
+        return mine is own.origin
     if type(theirs) is str:
         return type(mine) is str and <str>mine == <str>theirs
     if type(theirs) is int:
@@ -306,6 +347,8 @@ cdef bint corresponds(
             and mine.__self__ is schema
             and theirs.__self__ is hooked.schema
         )
+    if type(theirs) is upstream.OrderedSet:
+        return type(mine) is upstream.OrderedSet and plain_names(mine) == plain_names(theirs)
     if type(theirs) is list and type(mine) is list and len(<list>mine) == len(<list>theirs):
         # The fields of a Tuple. Any other list is the one that the class was declared with.
         for each, their in zip(<list>mine, <list>theirs):

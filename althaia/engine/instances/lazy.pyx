@@ -74,6 +74,7 @@ def connect_lazy():
     lazy_shadows = shadowing - kept_names
     built_shadows = lazy_shadows - lazy_names
     have_frames = type(upstream.schema_attributes[INIT]) is FunctionType
+    connect_nested()
     for cls in classes:
         adopt_instances(cls)
         classes += type.__subclasses__(cls)

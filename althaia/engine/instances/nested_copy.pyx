@@ -81,31 +81,38 @@ cdef object lazy_copy(object nested, object field):
 
 cdef int record_copy(object nested, object field, object copied) except -1:
     """Record a copy that upstream's code has made. After several, one becomes the prototype of
-    later ones."""
-    cdef InstanceDict state
+    later ones; until then, and if binding changes the fields, it is compared with a prototype."""
+    if ALTHAIA_HAS_GIL and not becomes_prototype(nested, field, copied):
+        adopt_copy(nested, copied)
+    return 0
+
+
+cdef bint becomes_prototype(object nested, object field, object copied) except -1:
+    """Whether lazy copies can be made from now on, with one like this copy as their prototype."""
+    cdef InstanceDict state = instance_dict(nested)
     cdef CopyBlueprint blueprint
-    if not ALTHAIA_HAS_GIL:
-        return 0
-    state = instance_dict(nested)
     if state is None or state.building or is_lazy(state):
-        return 0
+        return False
+    if state.prototype is not None and (<Prototype>state.prototype).blueprint.has_hook:
+        return False
     if state.copy_blueprint is None:
         state.copy_blueprint = CopyBlueprint(type(nested))
     blueprint = <CopyBlueprint>state.copy_blueprint
     if blueprint.wait > 0 and not at_once:
         blueprint.wait -= 1
-        return 0
+        return False
     key = options_key(field.only, field.exclude, (), ())
     if key is None:
-        return 0
+        return False
     if vars_of(copied)[FIELDS].keys() - (<dict>state)[FIELDS].keys():
         # A field that the instance has lost is bound to each copy.
-        return 0
+        return False
     if not blueprint.hold(nested, state) and not examine_instance(blueprint, nested, state):
-        return 0
-    if len(blueprint.prototypes) < MOST_PROTOTYPES_OF_COPIES:
-        blueprint.prototypes[key] = prototype_like(copied, blueprint)
-    return 0
+        return False
+    if len(blueprint.prototypes) >= MOST_PROTOTYPES_OF_COPIES:
+        return False
+    blueprint.prototypes[key] = prototype_like(copied, blueprint)
+    return True
 
 
 cdef bint examine_instance(CopyBlueprint blueprint, object nested, InstanceDict state) except -1:

@@ -125,17 +125,36 @@ cdef object from_returned(object field, object nested):
     return upstreams_schema(field, nested) if copied is None else copied
 
 
+# The class of a field that stands for another one of which ``nested`` was called already.
+cdef object resolver_class = None
+
+
+def _found(resolver):
+    return resolver.found
+
+
+def _set_found(resolver, schema):
+    resolver.found = resolver.asked_for._schema = schema
+
+
+cdef int connect_nested() except -1:
+    """Derive the class of resolvers from the served release's."""
+    global resolver_class
+    resolver_class = type(
+        "Nested", (upstream.fields["Nested"],), {"_schema": property(_found, _set_found)}
+    )
+
+
 cdef object upstreams_schema(object field, object nested):
     """Return the schema that upstream's code makes from ``nested``, which is not called again."""
-    # The getter runs on a copy: other threads read the field meanwhile.
-    cdef object copied = clone(field)
-    copied.nested, copied._schema = (lambda: nested) if callable(nested) else nested, None
-    try:
-        schema = copied.schema
-    finally:
-        # Also if the getter fails after it has set this.
-        if copied._schema is not None:
-            field._schema = copied._schema
+    cdef object asked = field
+    if callable(nested) or field.nested is not nested:
+        # Not by a change of the field: other threads read it meanwhile.
+        asked = made_with(resolver_class, PyDict_Copy(vars_of(field)))
+        vars_of(asked).update(
+            nested=(lambda: nested) if callable(nested) else nested, asked_for=field, found=None
+        )
+    schema = asked.schema
     # Upstream's own ``_init_fields`` has counted this already, but the class may override that.
     althaia_count(&rebound, 1)
     if is_schema(nested):

@@ -34,12 +34,12 @@ cdef class Prototype:
     cdef readonly Blueprint blueprint
     # The attributes of the nested instance of which it is a copy, and whose fields it has; or None.
     cdef dict original
-    # If the class has an ``on_bind_field``: the prototype after the hook (see instances/hooked),
-    # how many instances were tried as that; and for such a one, the prototype before the hook. The
-    # first is in a list, which the GC can clear: it clears none of the two prototypes.
+    # The prototypes with the values that user code has left (see instances/hooked), and how many
+    # instances were tried as one; for such a one, the prototype before that. In a list, which the
+    # GC can clear: it clears no prototype.
     cdef list hooked
-    cdef Prototype before
     cdef int attempts
+    cdef Prototype before
 
     # Read when the first instance needs a field of its own: the fields by number, the number of
     # each by id(field), the changes by number, and the sets of names in the fields, each once.
@@ -141,6 +141,9 @@ cdef class OwnFields:
     # One bit for each nested field of which calls needed only the schema: its attributes are still
     # the prototype's, apart from its sets of names. User code does not get it.
     cdef object loose
+    # If these are the fields of another instance, of which upstream's code has made a copy: the
+    # instance, to which they stay bound.
+    cdef object origin
 
     cdef bint is_loose(self, Py_ssize_t number) except -1:
         return self.loose is not ZERO and self.loose >> number & 1
@@ -199,6 +202,23 @@ cdef class OwnFields:
         self.change(<list>self.prototype.changes[number], vars_of(field), schema)
         return field
 
+    cdef int note(self, Py_ssize_t number, object field) except -1:
+        """Record a field that others have bound, and those inside it."""
+        cdef dict state
+        cdef int rule
+        if type(field) is not type(self.prototype.fields[number]):
+            return 0
+        self.by_number[number] = field
+        state = vars_of(field)
+        for name, rule, value in <list>self.prototype.changes[number]:
+            if rule == OWN_FIELD and name != "parent":
+                self.note(value, state.get(name))
+            elif rule == OWN_FIELDS and type(state.get(name)) is list:
+                for inner, field in zip(<list>value, <list>state[name]):
+                    if type(inner) is int:
+                        self.note(inner, field)
+        return 0
+
     cdef dict by_name(self, tuple numbers, object schema):
         """Return the own fields by name. Make those that are missing.
 
@@ -213,7 +233,7 @@ cdef class OwnFields:
         cdef int rule
         for name, rule, value in changes:
             if rule == PARENT:
-                value = schema
+                value = schema if self.origin is None else self.origin
             elif rule == OWN_FIELD:
                 value = self.make(value, schema)
             elif rule == METHOD:

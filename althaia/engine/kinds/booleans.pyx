@@ -23,7 +23,7 @@ cdef class DumpBoolean(DumpStep):
             return True
         if value is False and not PySet_Contains(<PyObject*>self.truthy, value):
             return False
-        return self.field._serialize(value, self.attr, obj)
+        return self.own_field(frame)._serialize(value, self.attr, obj)
 
 
 @cython.final

@@ -195,7 +195,7 @@ cdef class LoadNested(LoadStep):
             if message is not None:
                 return fail(frame, [message], None)
             return frame.failed(
-                self.field.make_error("type", input=value, type=value.__class__.__name__)
+                self.own_field(frame).make_error("type", input=value, type=value.__class__.__name__)
             )
         if self.pluck:
             # Read the key for each value, as upstream does. An empty list needs no key.

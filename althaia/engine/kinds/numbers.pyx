@@ -37,7 +37,7 @@ cdef class DumpDecimal(DumpStep):
         if value is None:
             return None
         if type(value) is not Decimal or self.allow_nan:
-            return self.field._serialize(value, self.attr, obj)
+            return self.own_field(frame)._serialize(value, self.attr, obj)
         # Upstream computes Decimal(str(d)), which equals d in all digits, sign and payload.
         if self.places is not None and value.is_finite():
             value = value.quantize(self.places, rounding=self.rounding)

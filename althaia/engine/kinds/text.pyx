@@ -11,7 +11,7 @@ cdef class DumpText(DumpStep):
             return value
         if type(value) is int or type(value) is float or type(value) is bool:
             return str(value)
-        return self.field._serialize(value, self.attr, obj)
+        return self.own_field(frame)._serialize(value, self.attr, obj)
 
 
 @cython.final

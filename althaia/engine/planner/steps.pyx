@@ -227,8 +227,8 @@ cdef object _conversion(Analysis analysis, object field, object options, int dir
         if method in analysis.state_of(field):
             raise NotPlannable(f"{method} is set on the field instance")
         maker = _maker(analysis, field, method, direction)
-        if analysis.holds_fields(field):
-            # The field's own method runs, and calls the fields inside it.
+        if analysis.holds_fields(field) or analysis.has_own_methods(field):
+            # The field's own method may run, and call the fields inside it, or user code.
             options = analysis.with_own_slot(options)
         return maker(analysis, field, options)
     except NotPlannable as refusal:

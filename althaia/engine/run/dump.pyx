@@ -110,7 +110,7 @@ cdef class FixedText(DumpStep):
             return None
         size = self.format_into(value, text)
         if size == 0:
-            return self.field._serialize(value, self.attr, obj)
+            return self.own_field(frame)._serialize(value, self.attr, obj)
         result = PyUnicode_New(size, 127)
         memcpy(PyUnicode_1BYTE_DATA(result), text, size)
         return result

@@ -198,7 +198,7 @@ cdef class LoadStep(Step):
         """Return FAILED for a value that is missing or None."""
         cdef object message = self.message(key, NO_WORDS, None)
         if message is None:
-            return frame.failed(self.field.make_error(key))
+            return frame.failed(self.own_field(frame).make_error(key))
         return fail(frame, [message], None)
 
     cdef object message(self, str key, dict words, object value):
@@ -272,7 +272,7 @@ cdef class LoadStep(Step):
         cdef Py_ssize_t i
         if self.calls_validate:
             try:
-                self.field._validate(value)
+                self.own_field(frame)._validate(value)
             except upstream.ValidationError as error:
                 return frame.failed(error)
             return value
