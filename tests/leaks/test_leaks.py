@@ -9,11 +9,13 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import althaia
+from tests.interpreters import frees_at_exit
 from tests.leaks.measure import MEASURES
 
 pytestmark = pytest.mark.slow
@@ -50,8 +52,12 @@ FEW_REFERENCES = 20
 
 
 def measure(name: str, rounds: int, **environment: str) -> dict[str, Any]:
+    return printed("measure", name, str(rounds), **environment)
+
+
+def printed(module: str, *arguments: str, **environment: str) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.leaks.measure", name, str(rounds)],
+        [sys.executable, "-m", f"tests.leaks.{module}", *arguments],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -85,3 +91,12 @@ def test_nothing_grows(name: str) -> None:
 @pytest.mark.parametrize("plans", ["1", "0"])
 def test_what_is_let_go_is_freed(plans: str) -> None:
     assert measure("freed", 1, ALTHAIA_PLANS=plans) == {"alive": []}
+
+
+@frees_at_exit
+def test_classes_that_were_used_are_freed(tmp_path: Path) -> None:
+    file = tmp_path / "left open"
+    shown = printed("kept", str(file))
+    assert (shown["alive"], file.read_text()) == ([], "written")
+    # One object a use would be 400.
+    assert shown["grown"] < 100

@@ -38,22 +38,9 @@ cdef class Group:
     """Names in one of upstream's modules whose functions plans replace by their own code."""
 
 
-# What definers() has found, by type version and name.
-cdef dict _definers = {}
-
-
 def definers(cls, name):
     """Return the classes of the MRO that define the attribute, nearest first."""
-    cdef tuple version = (althaia_type_tag(cls), name)
-    cdef list found = <list>_definers.get(version)
-    if found is None:
-        found = [base for base in cls.__mro__ if name in base.__dict__]
-        # CPython uses no type version twice. Without the GIL the class may have changed meanwhile.
-        if version[0] != 0 and ALTHAIA_HAS_GIL:
-            if len(_definers) >= MOST_CLASSES:
-                _definers.clear()
-            _definers[version] = found
-    return found
+    return [base for base in cls.__mro__ if name in base.__dict__]
 
 
 FEATURES_BY_VARIANT = {
