@@ -32,8 +32,6 @@ cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text) noexcept
     void* PyUnicode_DATA(object text) noexcept
     int PyUnicode_KIND(object text) noexcept
-    uint32_t PyUnicode_READ(int kind, const void* text, Py_ssize_t at) noexcept
-    str PyUnicode_FromKindAndData(int kind, const void* text, Py_ssize_t size)
     str PyUnicode_Substring(object text, Py_ssize_t start, Py_ssize_t end)
 
 cdef extern from "althaia/cpython/stack.h":

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.harness import engine, scenario
+from tests.conformance.material import Proxy
 
 MODES = ["no-plans"] if engine is None else ["plans", "no-plans"]
 
@@ -86,6 +87,9 @@ TEXTS = {
     "no json in bytes": b"nope",
     "no bytes": b"",
     "no text": 5,
+    "proxy of bytes": Proxy(b'{"id": 1, "note": "\xc3\xa9"}'),
+    "proxy of a bytearray": Proxy(bytearray(b'{"id": 1, "raw": [}')),
+    "proxy of text": Proxy('{"id": 1}'),
 }
 
 

@@ -6,6 +6,7 @@ import codecs
 import json
 import math
 import sys
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -37,6 +38,17 @@ characters = st.one_of(
     st.characters(),
 )
 texts = st.text(characters)
+ESCAPES = (
+    *(f"\\{letter}" for letter in '"\\/bfnrtux'),
+    *("\\u0041", "\\u007F", "\\u0080", "\\u00fF", "\\u0100", "\\uFFFF", "\\u0000", "\\u00g0"),
+    *("\\ud83d", "\\uDE00", "\\ud83d\\ude00", "\\uDBFF\\udfff", "\\ud83d\\u0041", "\\ud83d\\u12"),
+    *("x" * 7, "x" * 65, "\x7f", "é", "ÿ" * 9, "日", "日" * 65, "😀", "😀" * 65, "\ud800"),
+)
+escaped = st.builds(
+    '["{}", "{}", "{}"]'.format,
+    st.sampled_from(["", "é", "日", "😀"]),
+    *[st.lists(st.sampled_from(ESCAPES), max_size=8).map("".join)] * 2,
+)
 numbers = st.one_of(
     st.integers(),
     st.integers(-(10**40), 10**40),
@@ -76,6 +88,27 @@ def test_documents(text: str) -> None:
 @given(pieces)
 def test_pieces_in_any_order(text: str) -> None:
     check(text)
+
+
+@given(escaped, st.integers(0, 60))
+def test_escapes(text: str, cut: int) -> None:
+    for each in (text, text.encode(errors="surrogatepass"), text[:-cut]):
+        check(each)
+    found = outcome(loads, text)
+    if found[0] == "returned":
+        # Two strs of the same characters may have other sizes only if one is none of CPython's.
+        assert [*map(sys.getsizeof, found[1])] == [*map(sys.getsizeof, json.loads(text))]
+
+
+@pytest.mark.parametrize("part", ["x" * 70 + "\\n", "\\/", "\\u0394", "\\ud83d\\ude00", "é\\n"])
+def test_long_text_with_escapes_takes_no_more_room_than_itself(part: str) -> None:
+    text = f'"{part * 20_000}"'
+    tracemalloc.start()
+    try:
+        loads(text)
+        assert tracemalloc.get_traced_memory()[1] < 1.1 * sys.getsizeof(text)
+    finally:
+        tracemalloc.stop()
 
 
 @given(texts)

@@ -15,6 +15,12 @@ cdef extern from "althaia/formats/words.h":
     bint althaia_bytes_are_ascii(const uint8_t* text, ptrdiff_t size) noexcept
     void althaia_mark(int kind, const void* text, ptrdiff_t size, char* marks) noexcept
 
+cdef extern from "althaia/formats/json/unquoting.h":
+    PyObject* althaia_unquoted(
+        object owner, const uint8_t* text, Py_ssize_t start, Py_ssize_t at, Py_ssize_t size,
+        uint64_t seen, Py_ssize_t* after
+    ) except? NULL
+
 cdef extern from "althaia/formats/json/doubles.h":
     void althaia_make_tens() noexcept
     bint althaia_nearest(uint64_t digits, int power, double* number) noexcept
@@ -59,8 +65,6 @@ cdef enum:
     # Longer numbers are left to the standard library. The interpreter may refuse integers with more
     # digits: sys.set_int_max_str_digits() accepts no limit below 640.
     MOST_DIGITS = 640
-    # Longer text with escapes needs memory from the heap.
-    FEW_ESCAPED = 512
     # Any 18 digits fit into a signed integer of 64 bits, any 19 into an unsigned one.
     MOST_WHOLE_DIGITS = 18
     MOST_REAL_DIGITS = 19
@@ -72,8 +76,6 @@ cdef uint64_t WHITE_SPACE = 1 << c" " | 1 << c"\n" | 1 << c"\r" | 1 << c"\t"
 
 althaia_make_tens()
 
-cdef const char* ESCAPE_LETTERS = b'"\\/bfnrt'
-cdef const char* ESCAPED_CHARACTERS = b'"\\/\b\f\n\r\t'
 # The size in a slot has 32 bits.
 cdef Py_ssize_t MOST_TEXT = 0x7FFFFFFF
 
@@ -119,11 +121,8 @@ cdef Tape parse_json(object text):
         owner = decoded(text)
         if type(owner) is not str:
             return refusal(owner)
-    elif isinstance(text, (str, bytes, bytearray)):
-        return None
     else:
-        name = type(text).__name__
-        return refusal(TypeError(f"the JSON object must be str, bytes or bytearray, not {name}"))
+        return None
     size = len(<str>owner)
     if size > MOST_TEXT:
         return None
@@ -338,6 +337,8 @@ cdef Py_ssize_t read_odd_text(
 ) except? -1:
     """Do the same for text with escapes, beyond ASCII, or near the end of the document. It is read
     up to ``at``, and has the bits of ``seen`` so far."""
+    cdef Py_ssize_t after = -1
+    cdef PyObject* made
     while True:
         at += althaia_plain_run(text + at, size - at, &seen)
         if text[at] == c'"':
@@ -345,86 +346,17 @@ cdef Py_ssize_t read_odd_text(
         if text[at] < 0x20:
             return -1
         if text[at] == c"\\":
-            return read_escaped(tape, start)
+            made = althaia_unquoted(tape.owner, text, start, at, size, seen, &after)
+            if made is not NULL:
+                put_object(tape, <object>made)
+                Py_DECREF(<object>made)
+            return after
         seen |= text[at]
         at += 1
     if seen & HIGH_BITS == 0:
         return put_characters(tape, start, at)
     put_object(tape, PyUnicode_Substring(tape.owner, start, at))
     return at + 1
-
-
-cdef Py_ssize_t read_escaped(Tape tape, Py_ssize_t start) except? -1:
-    """Do the same for text with escapes."""
-    cdef uint32_t[FEW_ESCAPED] few
-    cdef uint32_t* characters = few
-    cdef Py_ssize_t room = FEW_ESCAPED
-    # The memory of more characters.
-    cdef bytes held, more
-    cdef int kind = PyUnicode_KIND(tape.owner)
-    cdef const void* text = PyUnicode_DATA(tape.owner)
-    cdef Py_ssize_t at = start, count = 0
-    # A zero follows the last character of a str.
-    characters[0] = 0
-    while True:
-        if count == room:
-            more = PyBytes_FromStringAndSize(NULL, 2 * room * sizeof(uint32_t))
-            memcpy(PyBytes_AS_STRING(more), characters, room * sizeof(uint32_t))
-            held = more
-            characters = <uint32_t*>PyBytes_AS_STRING(held)
-            room *= 2
-        characters[count] = PyUnicode_READ(kind, text, at)
-        at += 1
-        if characters[count] == c'"':
-            put_object(tape, PyUnicode_FromKindAndData(sizeof(uint32_t), characters, count))
-            return at
-        if characters[count] < 0x20:
-            return -1
-        if characters[count] == c"\\":
-            at = unescape(kind, text, at, &characters[count])
-            if at < 0:
-                return -1
-        count += 1
-
-
-cdef inline Py_ssize_t unescape(
-    int kind, const void* text, Py_ssize_t at, uint32_t* character
-) noexcept:
-    """Store the character of the escape sequence whose backslash precedes ``at``, and return the
-    index after it, or -1."""
-    cdef uint32_t letter = PyUnicode_READ(kind, text, at), low
-    cdef int i
-    if letter != c"u":
-        for i in range(8):
-            if letter == <uint32_t>ESCAPE_LETTERS[i]:
-                character[0] = <uint32_t>ESCAPED_CHARACTERS[i]
-                return at + 1
-        return -1
-    character[0] = hexadecimal(kind, text, at + 1)
-    at += 5
-    if character[0] & 0xFC00 == 0xD800 and PyUnicode_READ(kind, text, at) == c"\\" and (
-        PyUnicode_READ(kind, text, at + 1) == c"u"
-    ):
-        low = hexadecimal(kind, text, at + 2)
-        if low & 0xFFFFFC00 == 0xDC00:
-            character[0] = 0x10000 + ((character[0] & 0x3FF) << 10 | low & 0x3FF)
-            at += 6
-    return at if character[0] < 0x110000 else -1
-
-
-cdef inline uint32_t hexadecimal(int kind, const void* text, Py_ssize_t at) noexcept:
-    """Return the value of four hexadecimal digits, or 0xFFFFFFFF."""
-    cdef uint32_t value = 0, digit
-    cdef Py_ssize_t i
-    for i in range(at, at + 4):
-        digit = PyUnicode_READ(kind, text, i)
-        if c"0" <= digit <= c"9":
-            value = value << 4 | digit - c"0"
-        elif c"a" <= digit | 0x20 <= c"f":
-            value = value << 4 | (digit | 0x20) - c"a" + 10
-        else:
-            return 0xFFFFFFFF
-    return value
 
 
 cdef Py_ssize_t read_number(Tape tape, const uint8_t* text, Py_ssize_t start) except? -1:

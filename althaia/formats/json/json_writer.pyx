@@ -167,7 +167,7 @@ cdef int encode(Sink sink, object value) except -1:
         return encode_list(sink, value)
     if isinstance(value, dict):
         return encode_dict(sink, value)
-    if isinstance(value, FROZEN_DICT):
+    if issubclass(type(value), FROZEN_DICT):
         return put_json(sink, DUMPS(value, default=sink.default, **sink.format.options))
     return encode_by_default(sink, value)
 
