@@ -204,7 +204,7 @@ class Session:
             return _GO_ON
         began = thread_time()
         try:
-            if reason := _why_not(name, schema, args[0]):
+            if reason := why_not(name, schema, args[0]):
                 self.count(reason)
                 return _GO_ON
             return self.compare(name, schema, args)
@@ -329,7 +329,7 @@ def _difference(planned: _Outcome, upstream: _Outcome) -> Difference | None:
         raise _Skipped(f"whose results cannot be compared ({type(problem).__name__})") from problem
 
 
-def _why_not(name: str, schema: Any, given: Any) -> str:
+def why_not(name: str, schema: Any, given: Any) -> str:
     """Return the reason why a call must not or cannot run a second time; "" if it can."""
     if is_one_shot(given):
         return "with an input that can be read only once"

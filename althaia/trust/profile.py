@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
+from importlib.metadata import packages_distributions
+from pathlib import Path
 from time import perf_counter, process_time
 from types import CodeType, FrameType
 from typing import Any, Final
@@ -34,6 +36,9 @@ DIRECTIONS: Final = {
 }
 """By the name of the seam's function or of marshmallow's method."""
 
+CALIBRATION: Final = 2_000
+"""So many calls are made to measure what watching takes."""
+
 _NO_PLANS = "No plans run here: calls are timed as a whole, and nothing is known of your own code."
 
 
@@ -43,7 +48,8 @@ class Line:
 
     ``seconds`` is all; ``own`` is without the calls of other schemas inside, except those that the
     plan itself makes for nested schemas. Of ``own``, ``user`` is the user's code. ``outside`` is
-    what the ``outside_calls`` took, which marshmallow's own code answered.
+    what the ``outside_calls`` took, which marshmallow's own code answered. ``overhead`` is what
+    watching the user's functions took, which is in none of the other times.
     """
 
     schema: str
@@ -55,25 +61,43 @@ class Line:
     user: float = 0.0
     outside_calls: int = 0
     outside: float = 0.0
+    overhead: float = 0.0
     code: dict[str, float] = field(default_factory=dict)
     """Seconds of the user's code, by function."""
+    packages: dict[str, float] = field(default_factory=dict)
+    """The same of installed distributions, by distribution and function."""
 
     def add(self, call: _Call, spent: float, objects: int) -> None:
         """Add a call that has taken so many seconds."""
-        own = max(spent - call.inside, 0.0)
+        own = spent - call.inside - call.overhead
         self.calls += 1
         self.objects += objects
         self.own += own
+        self.overhead += call.overhead
         if not call.is_inside_its_class():
-            self.seconds += spent
+            self.seconds += spent - call.overhead - call.overhead_inside
         if call.outside:
             self.outside_calls += 1
             self.outside += own
         for code, taken in call.used.values():
-            place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
-            name = f"{code.co_qualname} ({place})"
+            name = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})"
             self.code[name] = self.code.get(name, 0.0) + taken
-            self.user += taken
+
+    def settle(self) -> None:
+        """Sort the functions, and tell whose they are. What was measured with no more than its
+        overhead took no time."""
+        functions = sorted(self.code.items(), key=lambda each: -each[1])
+        self.code = {}
+        for name, taken in functions:
+            function, _, place = name.rpartition(" (")
+            package = _package_of(place.rpartition(":")[0])
+            where = self.packages if package else self.code
+            label = f"{package}{function} ({os.path.basename(place)}"
+            where[label] = where.get(label, 0.0) + max(taken, 0.0)
+        self.user = sum((*self.code.values(), *self.packages.values()))
+        self.own = max(self.own, self.user)
+        self.seconds = max(self.seconds, self.own)
+        self.outside = min(max(self.outside, 0.0), self.own)
 
 
 @dataclass(repr=False)
@@ -97,10 +121,6 @@ class Profile:
         """Tables of at most 80 columns."""
         return profile_views.text(self)
 
-    def as_html(self) -> str:
-        """Return a page with bars, complete in itself."""
-        return profile_views.html(self)
-
     def __repr__(self) -> str:
         return f"<Profile of {len(self.lines)} schemas and directions>"
 
@@ -122,8 +142,8 @@ def profile() -> Iterator[Profile]:
 
     Answers and exceptions stay the same. Each call takes 4 to 15 µs more meanwhile.
 
-    :returns: a context manager that gives an object with ``lines``, ``as_text()``, ``as_dict()``
-        and ``as_html()``, filled when the ``with`` block ends.
+    :returns: a context manager that gives an object with ``lines``, ``as_text()`` and
+        ``as_dict()``, filled when the ``with`` block ends.
 
     >>> with althaia.profile() as p:
     ...     OrderSchema(many=True).dump(orders)
@@ -138,7 +158,7 @@ def profile() -> Iterator[Profile]:
         yield result
     result.processor = process_time() - began
     for line in lines.values():
-        line.code = dict(sorted(line.code.items(), key=lambda each: -each[1]))
+        line.settle()
     result.lines = sorted(lines.values(), key=lambda line: -line.own)
 
 
@@ -148,6 +168,7 @@ def _with_plans(lines: _Lines) -> Iterator[None]:
     with _lock:
         _profiles += 1
         _watch_functions(True)
+        _calibrate()
         _switch(lines, True)
     try:
         yield
@@ -233,15 +254,25 @@ class _Call:
     ended: bool = False
     outside: bool = False
     inside: float = 0.0
-    """The seconds that calls inside have taken."""
+    """The seconds that calls inside have taken, and that measuring them has."""
+    overhead_inside: float = 0.0
+    told: int = 0
+    """How often CPython has told something of a function."""
+    functions: int = 0
+    """How often a function of the user's was entered from outside."""
     code: CodeType | None = None
     """The user's function that runs now, the outermost one."""
     depth: int = 0
-    """How often that is entered; when it was first, and what ``inside`` was then."""
+    """How often that is entered; when it was first, and what ``inside`` and ``told`` were then."""
     entered: float = 0.0
-    before: float = 0.0
+    before: tuple[float, int] = (0.0, 0)
     # By identity: the hash of a code object is that of all its constants.
     used: dict[int, tuple[CodeType, float]] = field(default_factory=dict)
+
+    @property
+    def overhead(self) -> float:
+        """The seconds that watching the user's functions has taken."""
+        return _cost.told * (self.told - 2 * self.functions) + _cost.function * self.functions
 
     def is_inside_its_class(self) -> bool:
         call = self.around
@@ -293,7 +324,7 @@ def _answered(
     options: dict[str, Any],
 ) -> Any:
     """Run a call to its end and measure it."""
-    token, result = _now.set(call), None
+    arrived, token, result = perf_counter(), _now.set(call), None
     watched = call.around is None and _begin()
     began = perf_counter()
     try:
@@ -310,8 +341,6 @@ def _answered(
             sys.setprofile(None)
         call.ended = True
         _now.reset(token)
-        if call.around is not None:
-            call.around.inside += spent
         given = args[0] if args else next(iter(options.values()), None)
         cls = type(call.schema)
         key = (f"{cls.__module__}.{cls.__qualname__}", call.direction)
@@ -319,6 +348,10 @@ def _answered(
             for lines in _measuring:
                 line = lines.setdefault(key, Line(*key))
                 line.add(call, spent, _objects_of(given, result))
+        if (around := call.around) is not None:
+            taken = perf_counter() - arrived
+            around.inside += taken
+            around.overhead_inside += taken - spent + call.overhead + call.overhead_inside
 
 
 def _objects_of(given: Any, result: Any) -> int:
@@ -343,35 +376,82 @@ def _is_users(file: str) -> bool:
     return not file.startswith(("<frozen", "<althaia"))
 
 
-def _entered(code: CodeType) -> None:
-    """A function begins, or goes on after a ``yield``."""
-    call = _now.get()
-    if call is None:
-        return
-    if call.code is code:
-        call.depth += 1
-    elif call.code is None and _is_users(code.co_filename):
-        call.code, call.depth, call.before, call.entered = code, 1, call.inside, perf_counter()
+@dataclass
+class _Cost:
+    """The seconds that watching takes, as measured when a profile begins."""
+
+    told: float = 0.0
+    """Of one thing that CPython tells, if it is not of the user's function that is watched."""
+    function: float = 0.0
+    """Of one of the user's functions, and how much of that counts as the function's own."""
+    within: float = 0.0
 
 
-def _left(code: CodeType) -> None:
-    """A function ends, by an exception or a ``yield``, too."""
-    call = _now.get()
-    if call is None or call.code is not code:
-        return
-    call.depth -= 1
-    if call.depth == 0:
-        taken = perf_counter() - call.entered - (call.inside - call.before)
-        earlier = call.used.get(id(code), (code, 0.0))[1]
-        call.used[id(code)] = (code, earlier + taken)
-        call.code = None
+_cost = _Cost()
+
+
+def _calibrate() -> None:
+    """Measure what watching takes with functions that do nothing; for some milliseconds, so that a
+    busy machine interrupts this as often as the calls."""
+    if sys.getprofile() not in (None, _told):
+        return  # Another profile function runs: nothing is told.
+    # A file of its own: functions of this one are not the user's.
+    users: Callable[[], None] = eval(compile("lambda: None", "<calibration>", "eval"))
+    _cost.within = 0.0
+    _cost.told = _watched(perf_counter)[0] / 2
+    _cost.function, _cost.within = _watched(users)
+
+
+def _watched(function: Callable[[], object]) -> tuple[float, float]:
+    """Return what watching adds to a call of a function, and how much is in the function's time."""
+    call, taken, before = _Call(None, "", None), [], sys.getprofile()
+    token = _now.set(call)
+    for told in (None, _told):
+        sys.setprofile(told)
+        began = perf_counter()
+        for _ in range(CALIBRATION):
+            function()
+        taken.append(perf_counter() - began)
+    sys.setprofile(before)
+    _now.reset(token)
+    within = sum(seconds for _, seconds in call.used.values())
+    return max(taken[1] - taken[0], 0.0) / CALIBRATION, within / CALIBRATION
+
+
+@cache
+def _package_of(file: str) -> str:
+    """Return the distribution that has installed a file, "" if it is of the user's own."""
+    for folder in ("site-packages", "dist-packages"):
+        if folder in (parts := Path(file).parts):
+            name = parts[parts.index(folder) + 1].removesuffix(".py")
+            return f"{packages_distributions().get(name, [name])[0]}: "
+    return ""
 
 
 def _told(frame: FrameType, event: str, _: object) -> None:
+    """A function begins or goes on after a ``yield``; or it ends, by an exception or a ``yield``
+    too. Called so often that it calls as little as it can."""
+    call = _now.get()
+    if call is None:
+        return
+    call.told += 1
     if event == "call":
-        _entered(frame.f_code)
-    elif event == "return":
-        _left(frame.f_code)
+        code = frame.f_code
+        if call.code is code:
+            call.depth += 1
+        elif call.code is None and _is_users(code.co_filename):
+            call.code, call.depth, call.before = code, 1, (call.inside, call.told)
+            call.functions += 1
+            call.entered = perf_counter()
+    elif event == "return" and call.code is frame.f_code:
+        call.depth -= 1
+        if call.depth == 0:
+            code, (inside, told) = call.code, call.before
+            taken = perf_counter() - call.entered - (call.inside - inside)
+            taken -= _cost.within + _cost.told * (call.told - told - 1)
+            earlier = call.used.get(id(code), (code, 0.0))[1]
+            call.used[id(code)] = (code, earlier + taken)
+            call.code = None
 
 
 def _watch_functions(on: bool) -> None:

@@ -1,0 +1,305 @@
+"""Estimates what althaia saves, on the calls that a program makes.
+
+The program runs with plans. A few of its calls are made again, at once and so in their context
+(request, session, application): once by the plan and twice by upstream's own code, of which the
+better time counts, because code that runs seldom is slow. What a call loads from a database is
+there by then, so that it is in none of these times. All times are processor time of the thread,
+without the garbage collector.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from contextvars import ContextVar
+from functools import cache
+from textwrap import shorten
+from threading import Lock
+from time import perf_counter, process_time, thread_time
+from typing import Any, Final
+
+from althaia import seam
+from althaia.trust import profile_views as views
+from althaia.trust import seam_layers
+from althaia.trust.compare import why_not
+from althaia.trust.input_copies import copy_of
+
+FIRST_PLAN: Final = 16
+"""The call of a schema that makes its plan; earlier ones count as if they had one."""
+SPACING: Final = 1.25
+"""How much further the next call is that is made again, after the first four."""
+
+_CALLS: Final = {**{name: name for name in ("dump", "dumps", "load", "loads")}, "serialize": "dump"}
+_OPTIONS: Final = (
+    *("only", "exclude", "many", "load_only", "dump_only", "partial", "unknown", "context"),
+)
+_COLUMNS: Final = ("marshmallow", "althaia", "loading", "wait")
+
+_Line = defaultdict[str, float]
+"""Of a class and a way to call it, ``()`` to make an instance: how many ``calls`` a plan has
+answered and the ``seconds`` of them; the same of ``unplanned`` calls; the ``wait`` of all, which is
+their time by the clock beyond that; of ``measured`` calls what they took ``at_first``, ``by_plan``
+again and ``by_upstream``."""
+
+
+class _Upstream:
+    """Upstream's own code runs; counts how often it has asked a hook of ours."""
+
+    asked = 0
+
+
+_turn: ContextVar[_Upstream | str | None] = ContextVar("althaia_estimate", default=None)
+"""Inside a measured call: upstream's code, "" for the plan, or the hook that declines once. Another
+thread, task or greenlet may call meanwhile."""
+
+
+class Estimate:
+    """Measures from :meth:`begin` on."""
+
+    has_forked = False
+
+    def __init__(self) -> None:
+        self.start_again()
+
+    def start_again(self) -> None:
+        """Begin with nothing, as a forked process does, whose clock begins again."""
+        self.lock = Lock()
+        self.lines: dict[tuple[str, str], _Line] = {}
+        self.why: dict[tuple[str, str], str] = {}
+        self.began = self.own = self.collecting = 0.0
+        """The processor time at the beginning, what measuring took, and the garbage collector."""
+
+    def begin(self) -> None:
+        """Measure from now on, in forked processes too."""
+        self.began = process_time()
+        seam_layers.put(self.layer)
+        gc.callbacks.append(self.collected)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.start_again, after_in_parent=self.note_fork)
+
+    def collected(self, phase: str, _: object) -> None:
+        self.collecting += thread_time() * (1 if phase == "stop" else -1)
+
+    def note_fork(self) -> None:
+        self.has_forked = True
+
+    def layer(self, name: str, inner: seam_layers.Hook) -> seam_layers.Hook:
+        nothing = seam._OWN[name]
+        if name == "validate":
+            # Upstream's code calls ``_do_load``, which is measured.
+            return nothing
+
+        def hook(*args: Any) -> Any:
+            turn = _turn.get()
+            if isinstance(turn, _Upstream):
+                turn.asked += 1
+                return nothing(*args)
+            if turn is None and name in _CALLS:
+                return self.called(name, inner, args[0], args[1:])
+            if turn is None and name == "construct":
+                return self.made(inner, *args)
+            if turn == name:
+                _turn.set("")
+                return seam.DECLINED
+            return inner(*args)
+
+        return hook
+
+    def called(self, name: str, inner: seam_layers.Hook, schema: Any, args: tuple[Any, ...]) -> Any:
+        """Make a call of the program's; perhaps make it again."""
+        from althaia.engine.plan import statistics_of, why_no_plan
+
+        began, key = thread_time(), _key(schema, _CALLS[name])
+        line = self.lines.setdefault(key, defaultdict(float))
+        counters = getattr(statistics_of(type(schema)), "load" if "load" in name else "dump")
+        why = _is_due(line) and why_not(name, schema, args[0])
+        again = [(copy_of(args[0]), *args[1:]) for _ in range(3 if why == "" else 0)]
+        answered, collecting = counters.calls, self.collecting
+        clock, before = perf_counter(), thread_time()
+        try:
+            return _by_plan(name, inner, schema, args)
+        finally:
+            taken = thread_time() - before
+            wait, seconds = perf_counter() - clock - taken, taken - self.collecting + collecting
+            if counters.calls == answered:
+                why = counters.why or why_no_plan(type(schema))
+                found = {"unplanned": 1, "unplanned_seconds": seconds}
+            else:
+                found = {"calls": 1, "seconds": seconds}
+                if again:
+                    found |= {"at_first": seconds, **_again(name, inner, schema, *again)}
+            self.add(line, wait=max(wait, 0.0), **found)
+            with self.lock:
+                self.why[key] = why or ""
+                self.own += thread_time() - began - taken
+
+    def made(self, inner: seam_layers.Hook, schema: Any, *args: Any) -> Any:
+        """Make an instance of the program's; perhaps make one as upstream does."""
+        before = thread_time()
+        complete = inner(schema, *args)
+        seconds = thread_time() - before
+        if complete:
+            line = self.lines.setdefault(_key(schema, "()"), defaultdict(float))
+            found = {"calls": 1, "seconds": seconds}
+            if _is_due(line):
+                init = seam.pristine[seam.defined["schema"]["Schema"]]["__init__"]
+                options = dict(zip(_OPTIONS, args, strict=False))
+                taken = _by_upstream(lambda: init(object.__new__(type(schema)), **options))
+                found |= {"at_first": seconds, "by_plan": seconds, "by_upstream": taken}
+            self.add(line, **found)
+        with self.lock:
+            self.own += thread_time() - before - seconds
+        return complete
+
+    def add(self, line: _Line, **found: float) -> None:
+        with self.lock:
+            if "at_first" in found:
+                found["measured"] = 1
+                if line["measured"] == 1:  # The first call made the plan: alone, it counts.
+                    for name in ("at_first", "by_plan", "by_upstream"):
+                        line[name] = 0.0
+            for name, value in found.items():
+                line[name] += value
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it as values that JSON knows: ``marshmallow`` and ``althaia`` are what the
+        process takes with each, ``share`` is what marshmallow's calls are of the first."""
+        lines: list[dict[str, Any]] = [
+            {"schema": key[0], "call": key[1], "why": self.why.get(key, ""), **_sides(line)}
+            for key, line in self.lines.items()
+        ]
+        lines.sort(key=lambda line: -line["marshmallow"])
+        total = {name: sum(line[name] for line in lines) for name in ("more", *_COLUMNS)}
+        whole = process_time() - self.began - self.own + total["more"]
+        althaia = whole - total["marshmallow"] + total["althaia"]
+        share = total["marshmallow"] / whole
+        return {**total, "marshmallow": whole, "althaia": althaia, "share": share, "lines": lines}
+
+    def as_text(self) -> str:
+        """Return the same for reading, in 80 columns."""
+        return "\n".join(_text(self.as_dict()))
+
+
+def _key(schema: Any, call: str) -> tuple[str, str]:
+    return f"{type(schema).__module__}.{type(schema).__qualname__}", call
+
+
+def _is_due(line: _Line) -> bool:
+    """Whether the next call is one to make again: the first ones, then ever fewer."""
+    return line["measured"] < 4 or line["calls"] >= 4 * SPACING ** (line["measured"] - 4)
+
+
+def _sides(line: _Line) -> dict[str, float]:
+    """Return a line, and what all its calls take with each library once there is a plan; without
+    ``loading``, which is what they take at first only. ``more`` is what marshmallow would have
+    taken more than this process."""
+    seconds, others = line["seconds"], line["unplanned_seconds"]
+    plan, upstream = line["by_plan"], line["by_upstream"]
+    loading = max(line["at_first"] - plan, 0.0)
+    # A share of what calls take at first, by the plan and by upstream's code.
+    planned = seconds / (loading + plan) if plan else 0.0
+    unplanned = others / (loading + upstream) if plan else 0.0
+    unknown = 0.0 if plan else seconds + others
+    # Of calls without a plan only the first ones would have one.
+    first = min(FIRST_PLAN / (line["unplanned"] or 1), 1)
+    theirs = unknown + (planned + unplanned) * upstream
+    ours = unknown + planned * plan + unplanned * (upstream + first * (plan - upstream))
+    return {
+        "wait": 0.0,
+        "measured": 0.0,
+        **line,
+        "more": planned * (upstream - plan),
+        "marshmallow": theirs,
+        "althaia": ours,
+        "loading": (planned + unplanned) * loading,
+    }
+
+
+def _text(found: dict[str, Any]) -> Iterator[str]:
+    if not found["lines"]:
+        yield "No schema was dumped or loaded."
+        return
+    theirs, ours, loading, wait = (views.time(found[name]) for name in _COLUMNS)
+    part = found["althaia"] / found["marshmallow"]
+    yield (
+        f"marshmallow is {found['share']:.0%} of this process's processor time. With althaia the "
+        f"process\ntakes {part:.0%} of it: {ours} instead of {theirs}. What the calls load "
+        f"({loading})\nand wait for ({wait}) stays.\n"
+    )
+    yield _row("schema", "call", "calls", _COLUMNS)
+    for line in found["lines"]:
+        calls = views.number(int(line.get("calls", 0) + line.get("unplanned", 0)))
+        cells = [views.time(line[name]) for name in _COLUMNS]
+        yield _row(views.short(line["schema"], 21), line["call"], calls, cells)
+        if line["why"] and not line["measured"]:
+            yield f"  not measured: {shorten(line['why'], 64, placeholder=' …')}"
+
+
+def _row(schema: str, call: str, calls: str, cells: Iterable[str]) -> str:
+    return f"{schema:<22}{call:<6}{calls:>7} " + "".join(f"{each:>11}" for each in cells)
+
+
+def _by_plan(name: str, inner: seam_layers.Hook, schema: Any, args: tuple[Any, ...]) -> Any:
+    token = _turn.set("")
+    try:
+        result = inner(schema, *args)
+        if result is seam.DECLINED:
+            _turn.set(name)
+            result = seam_layers.run_upstream(name, schema, args)
+        return result
+    finally:
+        _turn.reset(token)
+
+
+def _again(name: str, inner: seam_layers.Hook, schema: Any, *args: Any) -> dict[str, float]:
+    """Make a call again, each time with other copies of its arguments."""
+    by_plan = _time(lambda: _by_plan(name, inner, schema, args[0]))
+    # The instance may be lazy: its fields are made now, in neither time.
+    with suppress(Exception):
+        _ = schema.fields
+    copies = iter(args[1:])
+    run = seam_layers.run_upstream
+    return {
+        "by_plan": by_plan,
+        "by_upstream": _by_upstream(lambda: run(name, schema, next(copies))),
+    }
+
+
+def _by_upstream(call: Callable[[], object]) -> float:
+    """Return the better of two times of a call while upstream's own code runs, without the hooks,
+    which nobody would ask."""
+    times = []
+    for _ in range(2):
+        turn = _Upstream()
+        token = _turn.set(turn)
+        times.append(_time(call) - turn.asked * _cost_of_a_hook())
+        _turn.reset(token)
+    return min(times)
+
+
+def _time(call: Callable[[], object]) -> float:
+    collects = gc.isenabled()
+    gc.disable()
+    before = thread_time()
+    with suppress(Exception):
+        call()
+    taken = thread_time() - before
+    if collects:
+        gc.enable()
+    return taken
+
+
+@cache
+def _cost_of_a_hook() -> float:
+    def ask() -> None:
+        for _ in range(200):
+            seam.serialize(None, None, None)
+
+    token = _turn.set(_Upstream())
+    try:
+        return min(_time(ask) for _ in range(5)) / 200
+    finally:
+        _turn.reset(token)
