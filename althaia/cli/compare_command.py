@@ -24,7 +24,7 @@ from typing import Any
 from althaia.cli import Answer, CommandError
 from althaia.cli.sides import Differences, Pair, add_data, sentence
 from althaia.cli.terminal import bar
-from althaia.trust.compare import read_file
+from althaia.trust.compare import Report, read_file
 from althaia.trust.differences import Difference
 
 COUNT = 1_000
@@ -52,11 +52,18 @@ def execute(options: argparse.Namespace) -> Answer:
 
 def _summed_up(file: str) -> Answer:
     try:
-        workers, report = read_file(Path(file))
+        processes, unended, report = (
+            read_file(Path(file)) if Path(file).exists() else (0, 0, Report())
+        )
     except (OSError, ValueError) as error:
         raise CommandError(f"{file}: {error}") from None
-    processes = f"{workers:,} {'process' if workers == 1 else 'processes'}"
-    return int(bool(report.different)), report.as_dict(), f"{processes}: {report.as_text()}"
+    text = f"{processes:,} {'process' if processes == 1 else 'processes'}"
+    if unended:
+        text += f", {unended:,} without an end"
+    if not processes:
+        text += f" (nothing has written to {file} yet)"
+    found = {"processes": processes, "without_end": unended, **report.as_dict()}
+    return int(bool(report.different)), found, f"{text}: {report.as_text()}"
 
 
 def compared(options: argparse.Namespace) -> dict[str, Any]:

@@ -49,7 +49,8 @@ class Settings:
     compare: float
     """``ALTHAIA_COMPARE``: the share of calls that upstream's own code runs too."""
     compare_file: str
-    """``ALTHAIA_COMPARE_FILE``: append each new difference to this file, as a line of JSON."""
+    """``ALTHAIA_COMPARE_FILE``: append each new difference to this file, and each minute what was
+    compared, as a line of JSON."""
     log: bool
     """``ALTHAIA_LOG``: log once for each schema, on the logger ``althaia``, what has no plan. Any
     value but no is yes."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -18,11 +19,10 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from json import dumps, loads
-from os import getpid
 from pathlib import Path
 from random import Random
 from threading import Lock
-from time import process_time, thread_time
+from time import monotonic, process_time, thread_time
 from typing import Any, Final
 
 from althaia import seam
@@ -39,6 +39,8 @@ MOST_TIME: Final = 2
 """The most processor time that compared calls take, as a multiple of the rate: 2 % at 0.01. A small
 call of marshmallow's own code takes ten times as long as the plan, and comparing it as long again,
 so that one call in a hundred alone would not keep the cost small."""
+SECONDS_BETWEEN_LINES: Final = 60
+"""Of the counts in ``ALTHAIA_COMPARE_FILE``: what a process that is killed has not told."""
 MOST_DIFFERENCES: Final = 1_000
 """How many kinds of difference are kept; later ones are only counted."""
 
@@ -148,6 +150,10 @@ class _Skipped(Exception):
     """A sampled call is not compared; the text is the reason."""
 
 
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
 class Session:
     """Compare mode, while it is on.
 
@@ -164,15 +170,29 @@ class Session:
         schemas: Iterable[Any] | None = None,
     ) -> None:
         self.rate, self.is_on = rate, False
-        self.found = Report(rate)
         self.on_difference = on_difference
         self.on_every: Callable[[Finding], object] | None = None
         self.wanted = None if schemas is None else tuple(schemas)
-        self.lock = Lock()
         self.ended = self.next = 0.0
-        self.findings: dict[tuple[str, str, str], Finding] = {}
         # A generator of its own, so that the program's sequence of random numbers is unchanged.
         self.random = Random().random
+        self.start_again()
+
+    def start_again(self) -> None:
+        """Begin with nothing, as a forked process does."""
+        self.lock = Lock()
+        self.found = Report(self.rate)
+        self.findings: dict[tuple[str, str, str], Finding] = {}
+        self.began, self.due = _now(), 0.0
+
+    def write(self, *, ended: bool = False) -> None:
+        """For ``ALTHAIA_COMPARE_FILE``: add a line with all counts of this process, and whether it
+        has ended. A process that is killed has not said so."""
+        if file := settings().compare_file:
+            self.due = monotonic() + SECONDS_BETWEEN_LINES
+            counted = self.report().as_dict()
+            del counted["differences"]
+            _append(file, {"began": self.began, "ended": ended, **counted})
 
     def layer(self, name: str, inner: seam_layers.Hook) -> seam_layers.Hook:
         """Stand around one of the seam's functions: it answers chosen calls by :meth:`take`, and
@@ -198,6 +218,8 @@ class Session:
         """Answer a chosen call, or return ``_GO_ON``."""
         if not self.wants(schema):
             return _GO_ON
+        if monotonic() >= self.due:
+            self.write()
         # In a forked process the clock begins again.
         if self.rate < 1 and self.ended <= process_time() < self.next:
             self.count(f"to keep the time spent below {MOST_TIME * self.rate:.1%}")
@@ -377,6 +399,7 @@ def compare(
     # In a pure build there is nothing to compare. The profile stands around it.
     if has_engine():
         seam_layers.put(_last.layer, innermost=True)
+    _last.write()
 
 
 def session() -> Session:
@@ -385,51 +408,59 @@ def session() -> Session:
 
 
 @atexit.register
-def _add_counts() -> None:
-    """At the end of a process: what it has counted, for ``ALTHAIA_COMPARE_FILE``."""
-    counted = _last.report().as_dict()
-    if (file := settings().compare_file) and (counted["compared"] or counted["skipped"]):
-        del counted["differences"]
-        _append(file, counted)
+def _end() -> None:
+    if _last.is_on:
+        _last.write(ended=True)
+
+
+def _begin_in_child() -> None:
+    if _last.is_on:
+        _last.start_again()
+        _last.write()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_in_child)
 
 
 def _append(file: str, found: dict[str, Any]) -> None:
     """Append a line at once, so that lines of several processes do not mix."""
-    stamped = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "pid": getpid(), **found}
+    stamped = {"at": _now(), "pid": os.getpid(), **found}
     # If it fails, the compared call must not. The logger has reported the same.
     with suppress(OSError), open(file, "ab", buffering=0) as target:
         target.write(f"{dumps(stamped)}\n".encode())
 
 
-def read_file(file: Path) -> tuple[int, Report]:
-    """Return how many processes have written to ``ALTHAIA_COMPARE_FILE``, and their reports as one.
+def read_file(file: Path) -> tuple[int, int, Report]:
+    """Return how many processes have written to ``ALTHAIA_COMPARE_FILE``, how many of them have
+    not ended (they run, or were killed), and their reports as one.
 
     :raises OSError: the file cannot be read
     :raises ValueError: a line is none of compare mode's
     """
-    counts: list[dict[str, Any]] = []
+    last: dict[tuple[int, str], dict[str, Any]] = {}
     findings: dict[tuple[str, str, str], Finding] = {}
-    workers = set()
     for line in file.read_text("utf-8").splitlines():
         found = loads(line)
         try:
-            workers.add(found["pid"])
             if "path" in found:
                 difference = Difference(found["path"], found["planned"], found["upstream"])
                 key = (found["schema"], found["call"], difference.place)
                 findings.setdefault(key, Finding(found["schema"], found["call"], difference))
             else:
                 sum_of([found])
-                counts.append(found)
+                last[found["pid"], found["began"]] = found
         except (KeyError, TypeError):
             raise ValueError(f"{line[:80]!r} is no line of compare mode") from None
-    return len(workers), sum_of(counts, findings.values())
+    unended = sum(not found["ended"] for found in last.values())
+    return len(last), unended, sum_of(last.values(), findings.values())
 
 
 def stop() -> None:
     """Switch compare mode off; its report remains available."""
     if _last.is_on:
         seam_layers.take(_last.layer)
+        _last.write(ended=True)
     _last.is_on = False
 
 

@@ -113,17 +113,12 @@ def first_difference_of_written(planned: Written, upstream: Written) -> Differen
     if planned == upstream:
         return None
     if planned[0] == upstream[0] == "str":
-        return _difference_of_texts(literal_eval(planned[1]), literal_eval(upstream[1]))
-    return _difference(planned, upstream, "", frozenset(), _look_at_written, _text_of_written)
+        return first_difference(literal_eval(planned[1]), literal_eval(upstream[1]))
 
+    def look(value: Written) -> tuple[str, str, dict[str, Written] | None]:
+        return value[0], value[1], None if value[2] is None else dict(value[2])
 
-def _look_at_written(value: Written) -> tuple[str, str, dict[str, Written] | None]:
-    name, text, parts = value
-    return name, text, None if parts is None else dict(parts)
-
-
-def _text_of_written(value: Written) -> str:
-    return _shortened(value[1])
+    return _difference(planned, upstream, "", frozenset(), look, lambda value: _shortened(value[1]))
 
 
 def _difference(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import althaia
 from althaia import marshmallow as ma
+from tests.trust.test_rollout import get, serving
 
 PAGE = Path(__file__).parents[2] / "docs" / "rollout.md"
 
@@ -21,14 +22,9 @@ class Metered(ma.Schema):
 NAME = f"{__name__}.Metered"
 
 
-def recipe(title: str) -> str:
-    found = re.search(
-        rf"^### {title}\n.*?^```python\n(.*?)^```",
-        PAGE.read_text("utf-8"),
-        re.MULTILINE | re.DOTALL,
-    )
-    assert found is not None
-    return found[1]
+def recipes(title: str) -> list[str]:
+    section = PAGE.read_text("utf-8").partition(f"\n### {title}\n")[2].partition("\n#")[0]
+    return re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
@@ -42,13 +38,51 @@ def calls() -> int:
     return answered
 
 
-def test_prometheus(calls: int) -> None:
-    core = pytest.importorskip("prometheus_client.core")
-    namespace: dict[str, Any] = {}
-    exec(recipe("Prometheus"), namespace)
-    labels = {"schema": NAME, "direction": "dump", "answered": "plan"}
-    assert core.REGISTRY.get_sample_value("althaia_calls_total", labels) == calls
-    assert core.REGISTRY.get_sample_value("althaia_compared_total", {"result": "different"}) == 0
+APPLICATION = """
+from flask import Flask
+from marshmallow import Schema, fields
+app = Flask(__name__)
+class Order(Schema):
+    number = fields.Integer()
+schema = Order()
+@app.get("/")
+def order():
+    return schema.dump({"number": 1})
+"""
+
+
+@pytest.mark.slow
+def test_prometheus_with_four_workers(calls: int, tmp_path: Path) -> None:
+    for needed in ("prometheus_client", "gunicorn", "flask"):
+        pytest.importorskip(needed)
+    counting, showing = recipes("Prometheus")
+    assert "time.sleep(10)" in counting
+    (tmp_path / "gunicorn.conf.py").write_text(
+        counting.replace("time.sleep(10)", "time.sleep(0.2)")
+    )
+    (tmp_path / "shop.py").write_text(APPLICATION + showing)
+    (tmp_path / "metrics").mkdir()
+    env = {
+        "ALTHAIA_PATCH": "1", "ALTHAIA_COMPARE": "1",
+        "PROMETHEUS_MULTIPROC_DIR": str(tmp_path / "metrics"), "PYTHONPATH": str(tmp_path),
+    }  # fmt: skip
+    with serving(tmp_path, ["-m", "gunicorn", "-w", "4", "shop:app"], env) as address:
+        for _ in range(400):
+            get(f"{address}/")
+
+        def shown(name: str) -> list[float]:
+            text = get(f"{address}/metrics").decode()
+            return [float(n) for n in re.findall(rf"^{name}_total{{.*}} (\S+)$", text, re.M)]
+
+        for _ in range(100):
+            if sum(shown("althaia_calls")) == 400:
+                break
+            time.sleep(0.1)
+        # Whichever worker answers.
+        assert [sum(shown("althaia_calls")) for _ in range(12)] == [400] * 12
+        # In each worker the first calls have no plan.
+        assert max(shown("althaia_calls")) >= 400 - 4 * 16 > 0
+        assert 0 < sum(shown("althaia_compared")) <= 400
 
 
 def test_opentelemetry(calls: int) -> None:
@@ -57,7 +91,8 @@ def test_opentelemetry(calls: int) -> None:
     export = pytest.importorskip("opentelemetry.sdk.metrics.export")
     reader = export.InMemoryMetricReader()
     metrics.set_meter_provider(sdk.MeterProvider([reader]))
-    exec(recipe("OpenTelemetry"), {})
+    exec(recipes("OpenTelemetry")[0], {})
+    reader.get_metrics_data()
     data = reader.get_metrics_data().resource_metrics[0].scope_metrics[0].metrics[0].data
     (point,) = [
         each

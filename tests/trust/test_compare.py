@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
 import random
 import threading
 from datetime import UTC, datetime
@@ -356,8 +357,8 @@ for row in app.rows():
         processes.succeed(
             "-c", f"import sys; sys.path[:0] = ['']\n{code}", worker, cwd=tmp_path, env=env
         )
-    workers, report = compare.read_file(file)
-    assert (workers, report.compared, report.different) == (3, 9, 6)
+    workers, unended, report = compare.read_file(file)
+    assert (workers, unended, report.compared, report.different) == (3, 0, 9, 6)
     [finding] = report.findings
     assert (finding.schema, finding.path) == ("app.S", "a")
     words = ("-m", "althaia", "compare", "--report", str(file))
@@ -367,12 +368,47 @@ for row in app.rows():
     assert "app.S.dump differs at a: 2 by the plan, 1 by marshmallow's own code" in done.stdout
     shown = json.loads(processes.run(*words, "--json", cwd=tmp_path).stdout)
     assert shown["different"] == 6
-    (tmp_path / "none").touch()
-    assert processes.run(*words[:-1], "none", cwd=tmp_path).returncode == 0
+    for there in (False, True):
+        if there:
+            (tmp_path / "none").touch()
+        done = processes.run(*words[:-1], "none", cwd=tmp_path)
+        assert (done.returncode, done.stdout[:12]) == (0, "0 processes ")
     (tmp_path / "none").write_text("{}\n")
     done = processes.run(*words[:-1], "none", cwd=tmp_path)
     assert done.returncode == 2
     assert "is no line of compare mode" in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+def test_a_killed_worker_is_counted_up_to_its_last_minute(tmp_path):
+    code = """
+import os, signal
+import althaia
+althaia.patch()
+from althaia.trust import compare
+from marshmallow import Schema, fields
+class S(Schema):
+    a = fields.Int()
+schema = S()
+for _ in range(5):
+    schema.dump({"a": 1})
+if (pid := os.fork()) == 0:
+    for _ in range(3):
+        compare.session().due = 0  # A minute later.
+        schema.dump({"a": 1})
+    os.kill(os.getpid(), signal.SIGKILL)
+os.waitpid(pid, 0)
+"""
+    file = tmp_path / "found.jsonl"
+    env = {"ALTHAIA_COMPARE": "1", "ALTHAIA_COMPARE_FILE": str(file)}
+    processes.succeed("-c", code, cwd=tmp_path, env=env)
+    began, *_ = file.read_text("utf-8").splitlines()
+    assert json.loads(began)["compared"] == 0
+    workers, unended, report = compare.read_file(file)
+    # Each line has what was compared before its call.
+    assert (workers, unended, report.compared) == (2, 1, 5 + 2)
+    told = processes.run("-m", "althaia", "compare", "--report", str(file), cwd=tmp_path).stdout
+    assert told == "2 processes, 1 without an end: 7 calls compared, 0 different\n"
 
 
 def test_what_differs_by_itself_says_nothing():

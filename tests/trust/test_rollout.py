@@ -147,15 +147,14 @@ def words_of(command: str) -> tuple[list[str], dict[str, str]]:
 
 
 @contextmanager
-def serving(folder: Path, command: str, **changed: str) -> Iterator[str]:
-    """The service, started by a command of the document; its address."""
-    words, variables = words_of(command)
+def serving(folder: Path, words: list[str], variables: dict[str, str]) -> Iterator[str]:
+    """A service of gunicorn's; its address."""
     path = folder / "log"
     log = path.open("w")
     process = subprocess.Popen(
-        [sys.executable, *words, "--bind", "127.0.0.1:0", "--workers", "1"],
+        [sys.executable, *words, "--bind", "127.0.0.1:0"],
         cwd=folder,
-        env=environment({**variables, **changed, "PYTHONPATH": str(folder)}),
+        env=environment({**variables, "PYTHONPATH": str(folder)}),
         stdout=log,
         stderr=log,
         start_new_session=True,
@@ -206,7 +205,8 @@ def test_own_data(shop: tuple[Path, bool], command: str) -> None:
 def test_one_worker(shop: tuple[Path, bool]) -> None:
     folder, wrong = shop
     # Each call, not one in a hundred: the test has no week.
-    with serving(folder, WORKER, ALTHAIA_COMPARE="1") as address:
+    words, variables = words_of(WORKER)
+    with serving(folder, words, variables | {"ALTHAIA_COMPARE": "1"}) as address:
         for _ in range(5):
             assert len(json.loads(get(f"{address}/orders"))) == 30
             get(f"{address}/orders", b'{"id": 1, "lines": [{"price": 1}]}')
@@ -221,13 +221,13 @@ def test_one_worker(shop: tuple[Path, bool]) -> None:
 
 def test_everywhere_and_back(shop: tuple[Path, bool]) -> None:
     folder, wrong = shop
-    with serving(folder, EVERYWHERE) as address:
+    with serving(folder, *words_of(EVERYWHERE)) as address:
         everywhere = get(f"{address}/orders"), get(f"{address}/orders")
         report = json.loads(get(f"{address}/internal/althaia"))
         assert report["patched"]
         assert report["compare"]["compared"] == 0
         assert report["calls"]["shop.OrderSchema"]["dump"]["calls"] > 0
-    with serving(folder, BACK) as address:
+    with serving(folder, *words_of(BACK)) as address:
         back = get(f"{address}/orders"), get(f"{address}/orders")
         report = json.loads(get(f"{address}/internal/althaia"))
         assert not report["patched"]
