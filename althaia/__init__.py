@@ -169,8 +169,14 @@ def stats(
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
+    if name == "__path__":
+        # It is read before a module below this one is imported, which may be althaia.marshmallow.
+        globals()[name] = _PATH
+        _put_door()
+        return _PATH
     if name == "__version__":
-        return import_module("importlib.metadata").version("althaia")
+        # Not by its metadata: a tree in which it was built needs not be installed.
+        return import_module(f"{__name__}.switch.installed").build_info().get("version", "unknown")
     if name in _LAZY:
         return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
     if name in _MODULES:
@@ -200,21 +206,10 @@ def _connect_engine() -> None:
 
     engine = _engine() if settings().plans else None
     if engine is None:
-        _go_without_engine()
+        seam.without_engine()
         return
     engine.connect()
     _watch()
-
-
-def _go_without_engine() -> None:
-    from althaia.switch.config import settings
-
-    seam.without_engine()
-    if settings().plans:
-        from althaia import collection
-
-        if collection.is_known():
-            seam.collection = collection.dump
 
 
 def _watch() -> None:
@@ -262,12 +257,20 @@ class _Door:
         return redirect.own_spec(name, path)
 
 
-if not any(getattr(each, "finds_althaia", False) for each in sys.meta_path):
-    sys.meta_path.insert(0, _Door())
+def _put_door() -> None:
+    if not any(getattr(each, "finds_althaia", False) for each in sys.meta_path):
+        sys.meta_path.insert(0, _Door())
+
 
 seam.connect(_connect_engine)
+
+if environ.get("ALTHAIA_PATCH"):
+    _put_door()  # It warns if the start-up file has not run.
 
 if environ.get("ALTHAIA_REQUIRE_COMPILED"):
     from althaia.switch import status as _status
 
     _status.check_compiled()
+
+# Whoever only imports althaia has no finder more: __getattr__ puts it in place.
+_PATH = globals().pop("__path__")

@@ -335,14 +335,11 @@ validate = _declined
 # In ``Schema._deserialize``, before ``if many:``:
 # ``deserialize(schema, data, error_store, many, partial, unknown, index)``.
 deserialize = _declined
-# In ``Schema._serialize`` of a build without an engine, before its loop:
-# ``collection(schema, objects)``.
-collection = _declined
 
 _OWN: Final = {
     "construct": construct,
     "copied_fields": copied_fields,
     **dict.fromkeys(("dump", "dumps", "serialize"), _declined),
-    **dict.fromkeys(("load", "loads", "validate", "deserialize", "collection"), _declined),
+    **dict.fromkeys(("load", "loads", "validate", "deserialize"), _declined),
 }
 """The hooks that return a result, as they are before the engine is loaded."""

@@ -42,9 +42,7 @@ def build(layout: Layout, environ: Mapping[str, str]) -> None:
     """
     started = time.perf_counter()
     source = upstream.find(environ)
-    # Where there is an engine, plans go through collections.
-    queue = [p for p in read_series(layout.patches) if p.header["Reason"] != "collection"]
-    generated = generate.generate(source, lock.read(layout.lock), queue)
+    generated = generate.generate(source, lock.read(layout.lock), read_series(layout.patches))
     table = semantics.read_table(layout.semantics)
     meanings = table.meanings_of_all(semantics.digests(source.texts))
     compiling.remove_binaries(layout)

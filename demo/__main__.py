@@ -89,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for result in different:
         print(f"{result.case.title}: the outputs differ in {result.difference}", file=sys.stderr)
     if is_pure(os.environ):
-        console.print("A pure build: it has no engine, and only dumps of collections are faster.")
+        console.print("A pure build: the same answers, and no gain.")
     root = Path(__file__).parents[1]
     print("Next, your own schema, in the environment of your application:")
     print(f"  pip install '{root}[cli]'")

@@ -45,7 +45,7 @@ if PURE:
         "test_index.py",
     ]
 _SLOW_IF_PURE = (
-    # A pure build runs upstream's code alone in them: what it adds is a loop for dumps.
+    # A pure build runs upstream's code alone in them.
     *("invalidation", "sources", "plans", "conformance/test_load_"),
     # They start processes, and little of what they ask depends on the build.
     *("adapters", "bulk", "cli", "redirect", "streams", "threads", "trust"),

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 LAYERS: list[set[str]] = [
     {"call_errors", "cpython", "marshmallow", "releases", "seam"},
-    {"collection", "switch"},
+    {"switch"},
     {"formats"},
     {"engine"},
     {"json", "msgpack"},

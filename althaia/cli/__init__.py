@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 from althaia.switch.redirect import REFUSALS
 
@@ -77,6 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command == "profile":  # What its program raises is the program's own.
         return _executed(command, words)
     prog = f"python -m althaia {command}".rstrip()
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # Its encoding may lack characters.
+    code = 2
     try:
         code = _executed(command, words)
         # Nothing happens where the descriptor is closed: sys.stdout is None.
@@ -94,12 +98,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Other files that cannot be written are the business of the commands.
         if error.filename is not None:
             raise
-        # The interpreter flushes the buffer at its exit, to a device that takes everything.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard()
         if not isinstance(error, BrokenPipeError):
             print(f"{prog}: standard output cannot be written: {error.strerror}", file=sys.stderr)
-        return 2
+            return 2
     return code
+
+
+def _discard() -> None:
+    """Let what is still in the buffer go to a device that takes everything: the interpreter
+    flushes it at its exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _executed(command: str, words: list[str]) -> int:
@@ -121,8 +130,20 @@ def _executed(command: str, words: list[str]) -> int:
     if isinstance(answer, int):
         return answer
     code, data, text = answer
-    print(dumps(data, indent=2) if options.json else text)
+    try:
+        print(dumps(data, indent=2) if options.json else _writable(text), flush=True)
+    except BrokenPipeError:  # A reader such as head has what it wanted.
+        _discard()
     return int(code)
+
+
+def _writable(text: str) -> str:
+    """Return a text in ASCII if standard output cannot write its signs."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return text.translate({ord(sign): word for sign, word in zip("µ×–…", "ux-.", strict=True)})
+    return text
 
 
 def module_of(command: str) -> ModuleType:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import os
 import signal
@@ -49,9 +48,6 @@ def run(
 
     :raises CommandError: the job failed
     """
-    # The terminal's encoding may lack characters that records contain.
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
     redirect.switch_on("python -m althaia")
     # Modules of the current folder can be imported, as under 'python -m'.
     if "" not in sys.path and os.getcwd() not in sys.path:

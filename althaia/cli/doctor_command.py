@@ -14,7 +14,8 @@ import argparse
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from importlib import import_module
-from sys import dont_write_bytecode, stderr
+from os import environ
+from sys import dont_write_bytecode, flags, stderr
 from typing import NamedTuple
 
 import althaia
@@ -91,9 +92,13 @@ def _redirect() -> Verdict:
     try:
         redirect.switch_on("ALTHAIA_PATCH" if asked else "althaia.patch()")
     except redirect.REFUSALS as error:
-        return Verdict(WRONG, "redirect", f"off: {error}")
+        # The order of imports matters only to who asked for the redirect.
+        if asked or not isinstance(error, redirect.LatePatchError):
+            return Verdict(WRONG, "redirect", f"off: {error}")
     here = "call althaia.patch() in the first lines of the program"
-    why = f"ALTHAIA_PATCH is not set: set it to 1, or {here} and name the application here"
+    why = f"nothing asked for it: set ALTHAIA_PATCH to 1, or {here} and name the application here"
+    if flags.ignore_environment and environ.get("ALTHAIA_PATCH"):
+        why = f"python -I and -E do not obey ALTHAIA_PATCH: {here}"
     if asked:
         why = (
             "althaia's start-up file did not run, because althaia is not in a site-packages folder "
@@ -104,7 +109,7 @@ def _redirect() -> Verdict:
 
 def _release(info: Info) -> Verdict:
     served = info.served
-    text = f"marshmallow {served.version}, {served.how}"
+    text = f"marshmallow {served.version}, {info.how_served}"
     if info.real_location is None:
         return Verdict(WRONG, "release", "no marshmallow is installed")
     text += f", from {info.real_location}"
@@ -146,7 +151,7 @@ def _schemas() -> Verdict:
     left = [line for line in lines if not line.is_planned]
     classes = "schema class" if len(lines) == 1 else "schema classes"
     text = f"{len(lines)} {classes}, {len(left)} with steps outside a plan"
-    if left:
-        names = some_of([line.schema for line in left])
-        text += f": {names} (python -m althaia explain MODULE says why)"
+    # No name leads to a class that a function has made.
+    if names := sorted({line.schema for line in left if "<locals>" not in line.schema}):
+        text += f": {some_of(names)} (python -m althaia explain MODULE says why)"
     return Verdict(NOTE if left else OK, "schemas", text)

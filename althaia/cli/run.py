@@ -89,12 +89,21 @@ def _script(name: str) -> None:
             with open_code(path) as file:
                 source = file.read()
         except OSError as error:
-            raise SystemExit(refuse(f"can't open the script: {error}")) from None
+            raise SystemExit(refuse(f"can't open the script: {error}{_meant(name)}")) from None
         namespace = _set_main(os.path.dirname(os.path.realpath(name)))
         namespace |= {"__file__": path, "__loader__": SourceFileLoader("__main__", path)}
         if sys.version_info < (3, 15):
             namespace["__cached__"] = None
     exec(compile(source, path, "exec", dont_inherit=True), namespace)
+
+
+def _meant(name: str) -> str:
+    """Return the command that may have been meant by the name of a script."""
+    from difflib import get_close_matches
+
+    from althaia.cli import COMMANDS
+
+    return "".join(f"; did you mean {each!r}?" for each in get_close_matches(name, COMMANDS, 1))
 
 
 PROGRAMS = {"-m": _module, "-c": _command}

@@ -20,7 +20,6 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.string cimport memcpy
 
 from althaia import seam
-from althaia.collection import REPLACED_IN_DUMP
 from althaia.engine.plan import NotPlannable, static
 
 from althaia.cpython.primitives cimport (

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 FIELDS = ("Description", "Reason", "Target", "Applies-To", "Remove-When")
-REASONS = ("collection", "compile", "engine", "seam", "upstream-pending", "start-up")
+REASONS = ("compile", "engine", "seam", "upstream-pending", "start-up")
 MODULE_LEVEL = "<module>"
 _PATCH = re.compile(r"(.*?)\n--- a/(\S+)\n\+\+\+ b/\2\n(.*)", re.DOTALL)
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@ (\S+)\n", re.MULTILINE)

@@ -60,8 +60,8 @@ def _patched(
     queue: list[patching.Patch], file: patching.PatchedFile, name: str, version: str, engine: bool
 ) -> list[str]:
     """Apply the patches of a file. Return the names of those that do not fit."""
-    # Leave out the patches that only the C compiler needs.
-    unused = ("compile", "collection" if engine else "engine")
+    # Leave out the patches that only the C compiler or the engine needs.
+    unused = ("compile",) if engine else ("compile", "engine")
     patches = [
         patch
         for patch in queue

@@ -81,4 +81,4 @@ def _advice(how: str) -> str:
 
 def is_asked() -> bool:
     """Return whether ``ALTHAIA_PATCH`` is set, so that the start-up file has tried to redirect."""
-    return not is_no(os.environ.get("ALTHAIA_PATCH", ""))
+    return not sys.flags.ignore_environment and not is_no(os.environ.get("ALTHAIA_PATCH", ""))

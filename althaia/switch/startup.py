@@ -13,13 +13,14 @@ _said: set[str] = set()
 
 
 def patch_if_asked() -> None:
-    """Redirect marshmallow if ``ALTHAIA_PATCH`` is set; otherwise do nothing.
+    """Redirect marshmallow if ``ALTHAIA_PATCH`` is set; otherwise, or if Python was started with
+    ``-E`` or ``-I``, do nothing.
 
     The redirect fails if a variable has an invalid value, if no marshmallow is installed, or if
     marshmallow was imported already. The program then runs on the real one, and a line on standard
     error says so.
     """
-    if not os.environ.get("ALTHAIA_PATCH"):
+    if not os.environ.get("ALTHAIA_PATCH") or sys.flags.ignore_environment:
         return
     from althaia.switch import redirect
     from althaia.switch.config import settings

@@ -91,6 +91,13 @@ class Info:
         """The compiled modules whose source was edited since."""
         return tuple(name for name, state in self.modules.items() if state == STALE)
 
+    @property
+    def how_served(self) -> str:
+        """How the release is served, for people."""
+        if self.served.how == INTERPRETED:
+            return "installed files" + (", compiled plans" if self.plans == "on" else "")
+        return self.served.how
+
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain data, ready for JSON."""
         found = asdict(self) | {"served": self.served._asdict()}
@@ -113,7 +120,7 @@ class Info:
             "real marshmallow": f"{self.real_version} in {self.real_location}"
             if self.real_location
             else "not installed",
-            "serves": f"marshmallow {served.version}, {served.how}"
+            "serves": f"marshmallow {served.version}, {self.how_served}"
             if self.patched or self.real_location
             else "nothing",
             "hooks left out": ", ".join(served.left_out),

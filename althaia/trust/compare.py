@@ -222,7 +222,7 @@ class Session:
             self.write()
         # In a forked process the clock begins again.
         if self.rate < 1 and self.ended <= process_time() < self.next:
-            self.count(f"to keep the time spent below {MOST_TIME * self.rate:.1%}")
+            self.count("to limit the time that is spent")
             return _GO_ON
         began = thread_time()
         try:

@@ -16,7 +16,7 @@ from althaia import seam
 Hook = Callable[..., Any]
 Layer = Callable[[str, Hook], Hook | None]
 
-NAMES: Final = tuple(name for name in seam._OWN if name != "collection")
+NAMES: Final = tuple(seam._OWN)
 
 # How upstream's method is called with the arguments of the seam's hook.
 _CALLS: Final[dict[str, Callable[..., Any]]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -168,6 +169,22 @@ def test_a_closed_pipe_ends_quietly(explain, tmp_path, words):
         assert process.stderr is not None
         # rich writes a line break behind its progress bar.
         assert process.stderr.read().strip() == b""
+        assert process.wait() == 0, "as under 'head'"
+
+
+def test_a_stream_that_cannot_write_all_signs(explain, run):
+    explain("app")
+    words = ("bench", "app.plain:Good", "--rounds", "1", "--objects", "2", "--dump")
+    done = run("-m", "althaia", *words, env={"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0, done.stderr
+    assert "marshmallow, us per object" in done.stdout
+    assert re.search(r"\dx +\d.*-.* identical", done.stdout)
+
+
+def test_a_mistyped_command(run):
+    done = run("-m", "althaia", "exlpain", "app")
+    assert done.returncode == 2
+    assert done.stderr.endswith("did you mean 'explain'?\n")
 
 
 @pytest.mark.parametrize("command", ["bench", "check", "compare", "convert", "explain", "info"])

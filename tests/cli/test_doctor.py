@@ -26,6 +26,11 @@ class Order(Schema):
     id = fields.Int()
 class Odd(Schema):
     own = Own()
+def made(kind):
+    class Local(Schema):
+        own = kind()
+    return Local
+MADE = [made(Own), made(Own), made(type("Other", (Own,), {}))]
 """
 
 
@@ -33,6 +38,9 @@ class Odd(Schema):
 def doctor(run, tmp_path):
     (tmp_path / "app.py").write_text(APP, "utf-8")
     (tmp_path / "schemas.py").write_text(SCHEMAS, "utf-8")
+    (tmp_path / "early.py").write_text(
+        "import os, schemas\nos.environ['ALTHAIA_PATCH'] = '1'\n", "utf-8"
+    )
     (tmp_path / "bad.py").write_text("\n1 / 0\n", "utf-8")
     return lambda *words, **kwargs: run("-m", "althaia", "doctor", *words, **kwargs)
 
@@ -61,16 +69,16 @@ def test_all_is_well(doctor):
         assert found["build"][0] == ("wrong" if info.stale else "ok")
         state, text = found["schemas"]
         assert state == "note"
-        assert text.startswith("2 schema classes, 1 with steps outside a plan: schemas.Odd")
+        assert "outside a plan: schemas.Odd (python -m" in text
 
 
 @pytest.mark.parametrize(
     ("words", "env", "said"),
     [
-        ([], {}, "ALTHAIA_PATCH is not set"),
+        ([], {}, "nothing asked for it: set ALTHAIA_PATCH to 1, or call althaia.patch()"),
         (["app"], {"ALTHAIA_DISABLE": "1"}, "ALTHAIA_DISABLE is set"),
-        (["schemas"], {}, "These modules hold references"),
-        (["json"], {}, "set it to 1, or call althaia.patch()"),
+        (["schemas"], {}, "nothing asked for it: set ALTHAIA_PATCH to 1, or call althaia.patch()"),
+        (["early"], {}, "These modules hold references"),
     ],
 )
 def test_why_it_is_off(doctor, words, env, said):
@@ -147,7 +155,9 @@ def test_another_release_and_its_bytecode(doctor, tmp_path):
     env["PYTHONPYCACHEPREFIX"] = str(tmp_path / "cache")
     uncached = {**env, "PYTHONDONTWRITEBYTECODE": "1"}
     found = verdicts(doctor("--json", env=uncached))
-    assert found["release"][1].startswith(f"marshmallow 4.3.1, interpreted, from {site}")
+    assert found["release"][1].startswith(
+        f"marshmallow 4.3.1, installed files, compiled plans, from {site}"
+    )
     assert found["bytecode"][0] == "note"
     assert "PYTHONDONTWRITEBYTECODE is set" in found["bytecode"][1]
     cached = {**env, "PYTHONDONTWRITEBYTECODE": ""}

@@ -156,6 +156,15 @@ def test_a_partly_compiled_package(run, copied):
     assert shown["modules"]["althaia.marshmallow.validate"] == "interpreted"
 
 
+@pytest.mark.parametrize("words", [[], ["--help"], ["--version"]])
+def test_a_tree_that_is_not_installed(run, copied, words):
+    """As after ``make demo``. Without site-packages there are no metadata of althaia either."""
+    done = run("-S", "-m", "althaia", *words, cwd=copied)
+    assert (done.returncode, "Traceback" in done.stderr) == (0 if words else 2, False)
+    if words == ["--version"]:
+        assert done.stdout.strip() == f"althaia {metadata.version('althaia')}"
+
+
 def test_a_checkout_without_its_extension_modules(run, copied):
     """The folders of the engine's floors are there, and hold no modules for Python."""
     for binary in [*copied.rglob("*.so"), *copied.rglob("*.pyd")]:

@@ -32,8 +32,8 @@ from unittest import mock
 import marshmallow as upstream
 import pytest
 
-from althaia import collection, seam
 from althaia import marshmallow as ours
+from althaia import seam
 from tests.conformance import differ
 from tests.conformance.describe import Describer, Description
 from tests.conformance.text import loads_for_load, without_notes
@@ -153,16 +153,12 @@ def plans_at_once() -> Iterator[None]:
 
 @contextlib.contextmanager
 def plans_off() -> Iterator[None]:
-    """Leave every call to upstream's code in our copy, as ``ALTHAIA_PLANS=0`` does; in a pure
-    build every collection, however small, to :mod:`althaia.collection`."""
+    """Leave every call to upstream's code in our copy, as ``ALTHAIA_PLANS=0`` does."""
     # If the engine were loaded inside, its hooks would be taken away again for all later tests.
     seam.load_engine()
     with mock.patch.multiple(seam, **dict.fromkeys(seam._OWN)):
         seam.without_engine()
-        with mock.patch.object(collection, "FEWEST", 0):
-            if engine is None:
-                seam.collection = collection.dump
-            yield
+        yield
 
 
 @contextlib.contextmanager

@@ -111,7 +111,7 @@ def test_disable_wins(options, tmp_path):
 def test_disabled_patch_says_so(program):
     program(
         """
-        import sys, althaia
+        import sys, althaia.switch
         before = list(sys.meta_path)
         assert althaia.patch() is False and not althaia.is_patched()
         assert althaia.patch(force=True) is False
@@ -159,7 +159,14 @@ def test_with_the_interpreters_options(options, way, tmp_path):
         "environment": ["-c", CHECK],
     }[way]
     env = {"ALTHAIA_PATCH": "1"} if way == "environment" else {}
-    assert succeed(*options, *words, cwd=tmp_path, env=env).strip() == "ours"
+    # These do not obey variables.
+    obeys = way != "environment" or options not in (["-I"], ["-E"])
+    assert succeed(*options, *words, cwd=tmp_path, env=env).strip() == ("ours" if obeys else "real")
+
+
+def test_an_isolated_interpreter_says_that_it_does_not_obey(tmp_path):
+    done = run("-I", "-m", "althaia", "doctor", cwd=tmp_path, env={"ALTHAIA_PATCH": "1"})
+    assert "off: python -I and -E do not obey ALTHAIA_PATCH" in done.stdout
 
 
 def test_without_site_packages_processing(tmp_path):

@@ -36,7 +36,10 @@ cdef tuple LOOKED_UP = (
 )
 # The functions that are replaced.
 cdef tuple REPLACED = (
-    REPLACED_IN_DUMP,
+    (
+        "schema.Schema._serialize", "schema.Schema.get_attribute", "fields.Field.get_value",
+        "fields.Field.serialize",
+    ),
     ("schema.Schema._deserialize", "schema.Schema._call_and_store", "utils.set_value"),
 )
 
