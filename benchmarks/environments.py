@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.libraries import NO_VARIABLES, Library
+from benchmarks.libraries import Library
 
 ROOT = Path(__file__).resolve().parent.parent
 # The cases read objects of these, and subclass what these subclass, whatever library is measured.
@@ -46,38 +44,20 @@ def python_for(library: Library) -> Path:
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
     wanted = "\n".join((*COMMON, *library.requirements))
     stamp = folder / "requirements.txt"
-    if library.from_checkout or not stamp.exists() or stamp.read_text() != wanted:
+    if not stamp.exists() or stamp.read_text() != wanted:
         if not python.exists():
             _run(library, [sys.executable, "-m", "venv", str(folder)])
         _run(library, [*_pip(python), *COMMON, *library.requirements])
-        if library.from_checkout:
-            _install_checkout(library, python, folder)
         stamp.write_text(wanted)
     return python
-
-
-def _install_checkout(library: Library, python: Path, folder: Path) -> None:
-    # A tree of its own: extension modules lying beside a source would win over it.
-    tree = folder / "tree"
-    shutil.rmtree(tree, ignore_errors=True)
-    _run(library, [sys.executable, "-m", "buildtools", "copy", "--to", str(tree)])
-    _run(library, [*_pip(python), "--force-reinstall", "--no-deps", str(tree)], library.variables)
-    _run(library, [*_pip(python), "marshmallow==4.4.0"])
 
 
 def _pip(python: Path) -> list[str]:
     return [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
 
 
-def _run(library: Library, command: list[str], variables: Mapping[str, str] = NO_VARIABLES) -> None:
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def _run(library: Library, command: list[str]) -> None:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise EnvironmentFailed(
             f"{library.label}: {' '.join(command[:6])} … failed:\n{done.stderr.strip()[-1500:]}"

@@ -14,10 +14,9 @@ class Library:
     """One contestant.
 
     ``runner`` is its module in ``benchmarks.runners``. ``requirements`` go into an
-    environment of its own; ``None`` means the environment that runs the benchmarks, and
-    ``from_checkout`` a build of this checkout. A ``drop_in`` runs the cases' own schemas and
-    must give upstream's output to the last key; the others have schemas in their own
-    language and may order keys as they like.
+    environment of its own; ``None`` means the environment that runs the benchmarks. A
+    ``drop_in`` runs the cases' own schemas and must give upstream's output to the last key;
+    the others have schemas in their own language and may order keys as they like.
     """
 
     name: str
@@ -25,7 +24,6 @@ class Library:
     runner: str
     requirements: tuple[str, ...] | None
     drop_in: bool = True
-    from_checkout: bool = False
     variables: Mapping[str, str] = field(default_factory=lambda: NO_VARIABLES)
 
 
@@ -34,14 +32,6 @@ UPSTREAM = Library("upstream", "marshmallow", "upstream", None)
 COMPILED = MappingProxyType({"ALTHAIA_REQUIRE_COMPILED": "1"})
 OURS = Library("althaia", "althaia", "ours", None, variables=COMPILED)
 HAND_WRITTEN = Library("hand-written", "hand-written Python", "handwritten", None, drop_in=False)
-PURE = Library(
-    "pure",
-    "althaia, pure build",
-    "ours",
-    (),
-    from_checkout=True,
-    variables={"ALTHAIA_PURE_BUILD": "1"},
-)
 NO_PLANS = Library(
     "no-plans",
     "althaia, ALTHAIA_PLANS=0",
@@ -96,7 +86,6 @@ MSGSPEC_ENCODER = Library(
 USUAL = (UPSTREAM, OURS, HAND_WRITTEN)
 PEERS = (
     *USUAL,
-    PURE,
     NO_PLANS,
     PREDECESSOR,
     DEEP_FRIED,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks import results, sections
 from benchmarks.environments import ROOT
-from benchmarks.instructions import BASELINE
 
 DOCUMENT = ROOT / "docs" / "performance-tables.md"
 # docs/performance.md is written by hand: it says in words what these pages hold.
@@ -49,7 +47,6 @@ REASONS = {
     "msgspec-encoder": "a library in C writes the same dictionaries.",
     "deepfried": "Python generated for the schema; it leaves out calls that upstream makes.",
     "althaia-4.3.0": "it freezes a schema at first use.",
-    "pure": "nothing: this is noise or a fault.",
     "no-plans": "it makes no plan, which a schema that is used once pays for and hardly uses.",
 }
 
@@ -63,7 +60,6 @@ For readers of [performance](performance.md) who want every row. `make bench-all
 | work | what is dumped or loaded, with the name that `--case` takes |
 | marshmallow, µs per object | processor time of marshmallow {upstream}, unpatched |
 | althaia | 10×: a tenth of marshmallow's time; ±: half the range of the middle half of the rounds |
-| althaia, pure build | the wheel without extension modules |
 | althaia, `ALTHAIA_PLANS=0` | compiled marshmallow without plans |
 | althaia 4.3.0 | the older code base |
 | all other columns | other libraries at the same work; –: they cannot, or were not measured |
@@ -72,7 +68,8 @@ Outputs are compared with marshmallow's before anything is timed. If they differ
 **WRONG** and gives no figure.
 
 A run draws charts into `.bench/charts` and keeps its raw results in `.bench`. The nightly workflow
-attaches both.
+attaches both. `benchmarks/baseline.json` has the instructions of each case, counted by callgrind;
+CI says when a ratio moves by more than 3 %.
 """
 
 METHOD = """\
@@ -125,7 +122,7 @@ def write() -> None:
         raise FileNotFoundError(f"no results in {results.FOLDER}: run make bench-all first")
     newest = list(runs)[-1]
     upstream = runs[newest]["libraries"]["upstream"]["versions"]["marshmallow"]
-    parts = [INTRODUCTION.format(upstream=upstream), *_instructions(), METHOD]
+    parts = [INTRODUCTION.format(upstream=upstream), METHOD]
     DOCUMENT.parent.mkdir(exist_ok=True)
     text = "\n\n".join(part.strip("\n") for part in parts) + "\n"
     DOCUMENT.write_text(sections.carried(DOCUMENT, text))
@@ -189,8 +186,6 @@ def _goals(run: Run) -> Iterator[str]:
         # In the instance table most others have no entry: a column of dashes says nothing.
         taking_part = [n for n in names if any(n in case["results"] for case in cases)]
         lines = [_goal_line(case, taking_part) for case in cases]
-        if table == "instance":
-            lines += _beside_lines(run, len(taking_part))
         if not lines:
             continue
         yield f"### {heading}"
@@ -221,34 +216,8 @@ def _cell(result: Mapping[str, Any] | None, bold: bool = False) -> str:
     if result["ratio"] is None:
         return "failed"
     ratio = result["ratio"]
-    text = f"{ratio['median']:.1f}× ±{(ratio['high'] - ratio['low']) / 2:.1f}"
-    return f"**{text}**" if bold else text
-
-
-def _beside_lines(run: Run, others: int) -> list[list[str]]:
-    if "imports" not in run:
-        return []
-    taken, memory = run["imports"], run["memory"]
-    kept = [memory[name]["instance"]["bytes"] for name in ("upstream", "althaia")]
-    rows = {
-        "import": ("import marshmallow", f"{taken['upstream']:.1f} ms", taken["ratio"]["median"]),
-        "instance-memory": (
-            "memory of an instance, used once",
-            f"{kept[0]:,.0f} bytes",
-            kept[0] / kept[1],
-        ),
-    }
-    lines = []
-    for name, (title, upstream, ratio) in rows.items():
-        lines.append(
-            [
-                f"{title} <br>`{name}`",
-                upstream,
-                f"**{ratio:.1f}×**",
-                *["–"] * (others - 1),
-            ]
-        )
-    return lines
+    text = f"{ratio['median']:.1f}×"
+    return f"**{text} ±{(ratio['high'] - ratio['low']) / 2:.1f}**" if bold else text
 
 
 def _rest(run: Run) -> Iterator[str]:
@@ -270,7 +239,7 @@ def _rest(run: Run) -> Iterator[str]:
             ),
         )
     if "memory" in run:
-        yield from _memory(run["memory"])
+        yield from _memory(run)
     kinds = [case for case in run["cases"] if case["family"] == "kinds"]
     if kinds:
         yield "<details><summary>Each kind of field alone</summary>"
@@ -288,9 +257,9 @@ def _rest(run: Run) -> Iterator[str]:
         yield "</details>"
 
 
-def _memory(memory: Mapping[str, Any]) -> Iterator[str]:
-    theirs, ours = memory["upstream"], memory["althaia"]
-    yield "### Memory"
+def _memory(run: Run) -> Iterator[str]:
+    theirs, ours = run["memory"]["upstream"], run["memory"]["althaia"]
+    yield "### Memory and start-up"
     yield markdown_table(
         ["", "marshmallow", "althaia"],
         iter(
@@ -315,33 +284,32 @@ def _memory(memory: Mapping[str, Any]) -> Iterator[str]:
                     f"{theirs['instance']['cyclic']:.0f}",
                     f"{ours['instance']['cyclic']:.0f}",
                 ),
+                *_starts(run),
             ]
         ),
     )
 
 
-def _instructions() -> Iterator[str]:
-    """The committed counts that CI compares with: no clock, so no noise."""
-    baseline = json.loads(BASELINE.read_text())
-    yield "## Instructions"
-    yield (
-        f"Counted by callgrind on {baseline['interpreter']}, per object. CI says when a ratio "
-        "moves by more than 3 %."
-    )
-    yield "<details><summary>Counts</summary>"
-    yield markdown_table(
-        ["case", "marshmallow", "althaia", "ratio"],
-        (
-            [
-                f"`{name}`",
-                f"{counted['upstream']:,.0f}",
-                f"{counted['ours']:,.0f}",
-                f"{counted['ratio']:.1f}×",
+def _starts(run: Run) -> Iterator[Sequence[str]]:
+    """What a process takes before plans pay: the import, the engine, classes of five fields."""
+    taken = run["imports"]
+    yield ("`import marshmallow`", *(f"{taken[way]:.0f} ms" for way in ("upstream", "althaia")))
+    if not run.get("classes"):
+        return
+    theirs, ours = (run["classes"][way] for way in ("upstream", "althaia"))
+    for title, *both in zip(
+        ("the first schema class, which loads the engine",
+         "a class of five fields, dumped and loaded 4 times", "the same, 40 times"),
+        theirs, ours, strict=True,
+    ):  # fmt: skip
+        size, name = (2**20, "MB") if title.startswith("the first") else (2**10, "KB")
+        cells = [f"{one['bytes'] / size:.1f} {name}" for one in both]
+        if name == "MB":
+            cells = [
+                f"{1e3 * one['seconds']:.1f} ms, {cell}"
+                for one, cell in zip(both, cells, strict=True)
             ]
-            for name, counted in baseline["cases"].items()
-        ),
-    )
-    yield "</details>"
+        yield (title, *cells)
 
 
 def _slower(run: Run) -> Iterator[str]:

@@ -14,14 +14,11 @@ from rich.console import Console
 
 from benchmarks import imports
 from benchmarks.cases import CASES
-from benchmarks.libraries import OURS, UPSTREAM, Library
+from benchmarks.libraries import OURS, PEERS, UPSTREAM, Library
 from benchmarks.processes import Contestant, Measured, Result
 
 FOLDER = Path(__file__).resolve().parent.parent / ".bench" / "results"
 PEAK_CASE, PEAK_OBJECTS = "quotes-20000", 200_000
-
-INSTANCE_GOALS = {"import": (1.5, 2.0), "instance-memory": (2.0, 10.0)}
-"""Reach and aim of the two rows that are no call: how many times less than upstream."""
 
 
 def collect(
@@ -94,7 +91,8 @@ def beside(*, quick: bool) -> dict[str, Any]:
             }
         finally:
             contestant.close()
-    return {"imports": imports.measure(5 if quick else 21), "memory": memory}
+    taken = imports.measure(5 if quick else 21)
+    return {"imports": taken, "classes": imports.classes(), "memory": memory}
 
 
 def show_beside(out: Console, report: Mapping[str, Any]) -> None:
@@ -154,8 +152,11 @@ def saved() -> dict[str, dict[str, Any]]:
     """The kept runs by version of Python, oldest version first."""
     files = sorted(FOLDER.glob("*.json"), key=lambda file: int(file.stem.partition(".")[2]))
     runs = {file.stem: json.loads(file.read_text()) for file in files}
+    known = {library.name for library in PEERS}  # An earlier run may have had others.
     for run in runs.values():
+        run["libraries"] = {name: one for name, one in run["libraries"].items() if name in known}
         for case in run["cases"]:
+            case["results"] = {name: one for name, one in case["results"].items() if name in known}
             # A case may have been named better since.
             case["title"] = CASES[case["name"]].title if case["name"] in CASES else case["title"]
     return runs

@@ -1,6 +1,7 @@
 """Sections of the pages of figures: a command replaces its own and keeps the others.
 
-A section stands between two marks, which Markdown does not show::
+A section says when and of which commit it was measured; ``python docs/made.py --check`` finds those
+that are older than :data:`CHANGED`. It stands between two marks, which Markdown does not show::
 
     <!-- section: service, by make bench-service -->
     ...
@@ -9,12 +10,19 @@ A section stands between two marks, which Markdown does not show::
 
 from __future__ import annotations
 
+import datetime
 import re
-from collections.abc import Sequence
+import subprocess
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+CHANGED = "2026-11-27"
+"""The day of the last change of the engine's speed. What was measured before it is stale: it is
+measured again, or taken out of the page."""
+
 _SECTION = re.compile(
-    r"<!-- section: (?P<name>[\w.-]+), by [^>]* -->\n.*?<!-- end: (?P=name) -->\n", re.S
+    r"<!-- section: (?P<name>[\w.-]+), by (?P<command>[^>]*) -->\n.*?<!-- end: (?P=name) -->\n",
+    re.S,
 )
 BEFORE = "## What is measured\n"
 """New sections stand before this heading, or at the end where there is none."""
@@ -22,7 +30,16 @@ BEFORE = "## What is measured\n"
 
 def replace(document: Path, name: str, command: str, parts: Sequence[str]) -> None:
     """Put ``parts`` into the section ``name`` of ``document``, which ``command`` writes."""
-    body = "\n\n".join(part.strip("\n") for part in parts)
+    heading, *rest = parts
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.strip()
+    measured = f"Measured {datetime.date.today()}, commit {commit or 'unknown'}."
+    body = "\n\n".join(part.strip("\n") for part in (heading, measured, *rest))
     section = f"<!-- section: {name}, by {command} -->\n\n{body}\n\n<!-- end: {name} -->\n"
     text = document.read_text()
     for found in _SECTION.finditer(text):
@@ -38,6 +55,15 @@ def carried(document: Path, text: str) -> str:
         return text
     sections = [found[0] for found in _SECTION.finditer(document.read_text())]
     return _insert(text, "\n".join(sections)) if sections else text
+
+
+def stale(text: str) -> Iterator[str]:
+    """Yield what is wrong with the sections of a page: no date, or an old one."""
+    for found in _SECTION.finditer(text):
+        day = re.search(r"^Measured (\d{4}-\d\d-\d\d), commit \w+\.$", found[0], re.M)
+        if day is None or day[1] < CHANGED:
+            since = f"measured {day[1]}, before {CHANGED}" if day else "without date and commit"
+            yield f"the section {found['name']} is {since}: {found['command']}, or take it out"
 
 
 def _insert(text: str, section: str) -> str:

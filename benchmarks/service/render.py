@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,6 +14,9 @@ from benchmarks.service.profiler import PARTS
 from benchmarks.service.servers import KINDS, Kind
 
 Report = Mapping[str, Any]
+
+SHOWN = ("upstream", "switch", "frozen")
+"""The variants in the tables of latency and parts; the raw results have all."""
 
 
 def figures(kind: Kind, measured: Mapping[str, Mapping[str, Figures]]) -> dict[str, Any]:
@@ -111,7 +114,8 @@ def _server(report: Report, name: str, server: Mapping[str, Any]) -> Iterator[st
     yield "Requests a second, latency, memory, first byte:"
     yield markdown_table(
         ["request", "", "requests/s", "p50, ms", "p99, ms", "first byte, ms", "peak, MiB"],
-        _figure_lines(server["figures"], used, titles, label),
+        _once(_figure_lines(server["figures"], [v for v in used if v in SHOWN], titles, label)),
+        left=2,
     )
 
 
@@ -158,6 +162,14 @@ def _figure_lines(
                 ]
 
 
+def _once(lines: Iterable[list[str]]) -> Iterator[list[str]]:
+    """Leave the first cell of a line empty where it is that of the line before."""
+    before = ""
+    for first, *rest in lines:
+        yield ["" if first == before else first, *rest]
+        before = first
+
+
 def _profile(report: Report) -> Iterator[str]:
     label = {variant.name: variant.label for variant in model.VARIANTS.values()}
     yield "### Where the time goes"
@@ -167,16 +179,18 @@ def _profile(report: Report) -> Iterator[str]:
     )
     yield markdown_table(
         ["request", "", *PARTS, "together"],
-        (
+        _once(
             [
                 report["endpoints"][endpoint],
                 label[name],
-                *(f"{seen[part]:,.2f}" for part in PARTS),
-                f"{sum(seen.values()):,.2f}",
+                *(f"{seen[part]:,.1f}" for part in PARTS),
+                f"{sum(seen.values()):,.1f}",
             ]
             for endpoint, variants in report["profile"].items()
             for name, seen in variants.items()
+            if name in SHOWN
         ),
+        left=2,
     )
 
 
@@ -189,18 +203,17 @@ def _latency(report: Report) -> Iterator[str]:
         f"CPython {machine['python']} on {machine['processor']}, {machine['cores']} cores. Of "
         "several rounds: p50, p99 and dumps are their medians, the slowest is that of all."
     )
+    ends = [end(point["connections"] for point in points) for end in (min, max)]
     yield markdown_table(
-        ["server", "", "connections", "pings", "p50, ms", "p99, ms", "slowest, ms", "dumps/s"],
-        (
+        ["server", "connections", "p50, ms", "p99, ms", "slowest, ms", "dumps/s"],
+        _once(
             [
-                point["server"],
-                point["label"],
+                f"{point['server']}, {point['label']}",
                 f"{point['connections']:,}",
-                f"{point['pings']:,}",
                 *(f"{point[key]:,.1f}" for key in ("p50_ms", "p99_ms", "most_ms")),
                 f"{point['dumps']:.2f}",
             ]
             for point in points
+            if point["connections"] in ends
         ),
-        left=2,
     )

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+import re
+
 from benchmarks import sections
 
 PAGE = "# Performance\n\nfigures\n\n## What is measured\n\nmethod\n"
+
+
+def measured(page):
+    (line,) = re.findall(r"^Measured \d{4}-\d\d-\d\d, commit \w+\.$", page.read_text(), re.M)
+    return line
+
+
+def test_a_section_that_is_old_or_has_no_date_is_stale(tmp_path):
+    page = tmp_path / "performance.md"
+    page.write_text("words\n")
+    sections.replace(page, "many", "make bench-many", ["many"])
+    text, line = page.read_text(), measured(page)
+    assert [*sections.stale(text)] == []
+    for wrong, said in (("", "without date"), ("Measured 2020-01-01, commit abc.", "2020-01-01")):
+        (found,) = sections.stale(text.replace(line, wrong))
+        assert "the section many is " in found
+        assert said in found
+        assert "make bench-many" in found
 
 
 def test_a_section_is_put_in_replaced_and_carried_over(tmp_path):
@@ -13,7 +33,8 @@ def test_a_section_is_put_in_replaced_and_carried_over(tmp_path):
     sections.replace(page, "service", "make bench-service", ["## Service", "first\n"])
     assert page.read_text() == (
         "# Performance\n\nfigures\n\n<!-- section: service, by make bench-service -->\n\n"
-        "## Service\n\nfirst\n\n<!-- end: service -->\n\n## What is measured\n\nmethod\n"
+        f"## Service\n\n{measured(page)}\n\nfirst\n\n<!-- end: service -->\n\n"
+        "## What is measured\n\nmethod\n"
     )
     sections.replace(page, "many", "make bench-many", ["many"])
     sections.replace(page, "service", "make bench-service", ["second"])
@@ -33,4 +54,4 @@ def test_a_page_without_sections_or_a_heading(tmp_path):
     page.write_text("words\n")
     assert sections.carried(page, PAGE) == PAGE
     sections.replace(page, "a", "make a", ["text"])
-    assert page.read_text().endswith("text\n\n<!-- end: a -->\n")
+    assert page.read_text().endswith(f"text\n\n{measured(page)}\n\n<!-- end: a -->\n")

@@ -57,13 +57,15 @@ def test_the_pictures_can_be_read_on_a_phone() -> None:
     assert len(pictures) == 4
     for picture in pictures:
         text = picture.read_text("utf-8")
-        width = re.search(r'viewBox="0 0 (\d+) ', text)
+        width = re.search(r'viewBox="-12 -8 (\d+) ', text)
         size = re.search(r"font: (\d+)px", text)
         assert width is not None
         assert size is not None
         assert 360 / int(width[1]) * int(size[1]) >= 11, "pixels of a letter, 360 pixels wide"
         longest = max(map(len, re.findall(r'<text x="0"[^>]*>([^<]*)<', text)))
         assert longest * 7 <= int(width[1]), "a label is cut off"
+        assert 'class="page"' in text, "it is read on each theme"
+        assert "times as fast as marshmallow" in re.findall(r"<text[^>]*>([^<]*)<", text)[-1]
 
 
 def test_the_page_of_performance_is_short() -> None:
