@@ -135,14 +135,22 @@ cdef class Plan:
     # See template_of(). The number of results until there is one, 0 if there will be none.
     cdef dict template
     cdef int until_template
-    cdef int await_template(self, bint now) except -1
+    # A result with fewer keys takes less than half of a template's room: see fewest_keys(). The
+    # steps that give a value whatever is in the input.
+    cdef Py_ssize_t fewest, certain
+    cdef int await_template(self, bint now, Py_ssize_t certain) except -1
     cdef bint is_template_due(self) except -1
 
 
-cdef inline bint is_filled(Plan plan) except -1:
+cdef inline bint is_filled(Plan plan, Py_ssize_t given) except -1:
     """Return whether a new result has all keys from the start. Whoever makes a result asks once: a
-    result inside it may be the one that is due for the template."""
-    return plan.template is not None or (plan.until_template > 0 and plan.is_template_due())
+    result inside it may be the one that is due for the template.
+
+    :param given: the number of keys in the input.
+    """
+    return (
+        plan.template is not None or (plan.until_template > 0 and plan.is_template_due())
+    ) and given + plan.certain >= plan.fewest
 
 
 cdef inline object new_result(Plan plan, bint full):
@@ -150,6 +158,13 @@ cdef inline object new_result(Plan plan, bint full):
     if full:
         return PyDict_Copy(plan.template)
     return {} if plan.dict_class is dict else plan.dict_class()
+
+
+cdef inline object in_its_room(Plan plan, object result, bint full):
+    """Return a finished result, or a copy without the room of the keys that it lacks."""
+    if full and len(<dict>result) < plan.fewest:
+        return PyDict_Copy(result)
+    return result
 
 
 cdef int set_attributes(object obj, dict given) except -1

@@ -33,7 +33,7 @@ from althaia.engine.objects.object_reader cimport (
 )
 from althaia.engine.plan cimport (
     ABSENT, DUMP, EXTRAORDINARY, LOAD, Guard, InstanceDict, Plan, althaia_put, existing_dict,
-    is_filled, is_lazy, new_result, option, set_attributes, upstream,
+    in_its_room, is_filled, is_lazy, new_result, option, set_attributes, upstream,
 )
 from althaia.formats.codec cimport ARRAY, RECORD, Keys, Record, Sink, Tape, after, open_key
 

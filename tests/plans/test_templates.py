@@ -8,6 +8,7 @@ import json
 import pickle
 import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -66,6 +67,34 @@ def test_each_size(way: str, size: int) -> None:
         some = {key: value for key, value in data.items() if key != keys[missing]}
         assert list(WAYS[way](schema, some).items()) == list(some.items())
     assert WAYS[way](schema, {}) == {}
+
+
+@pytest.mark.parametrize("size", [1, 5, 6, 20, 30, 31, 60, 200])
+@pytest.mark.parametrize("many", [False, True])
+def test_a_result_takes_at_most_twice_an_ordinary_ones_room(size: int, many: bool) -> None:
+    keys = [f"k{n}" for n in range(size)]
+    schema = raw(*keys)
+    outer = ma.Schema.from_dict({"inner": ma.fields.Nested(schema)})()
+    outer.dump([{}] * 50, many=True)
+    outer.load([{}] * 50, many=True)
+    for found in sorted({0, 1, size // 4, size // 2, size - 1, size}):
+        plain: dict[str, Any] = {}
+        for key in keys[size - found :]:
+            plain[key] = 1
+        given = [plain] * 2 if many else plain
+        objects = [SimpleNamespace(**plain)] * 2 if many else SimpleNamespace(**plain)
+        results = [
+            schema.dump(given, many=many),
+            schema.dump(objects, many=many),
+            schema.load(given, many=many),
+            schema.loads(json.dumps(given), many=many),
+            outer.dump({"inner": plain})["inner"],
+            outer.load({"inner": plain})["inner"],
+        ]
+        for result in results:
+            result = result[0] if type(result) is list else result
+            assert list(result.items()) == list(plain.items())
+            assert sys.getsizeof(result) <= 2 * sys.getsizeof(plain)
 
 
 @pytest.mark.parametrize("value", [None, 1, "x", 1.5, (), (1,), [], {}, ma.missing])

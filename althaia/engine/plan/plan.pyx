@@ -36,9 +36,10 @@ cdef class Plan:
         self.declined = ""
         set_attributes(self, what)
 
-    cdef int await_template(self, bint now) except -1:
+    cdef int await_template(self, bint now, Py_ssize_t certain) except -1:
         """Make the template now, or when it pays: making it takes as long as it saves in some
         hundred results."""
+        self.certain = certain
         self.until_template = FILLED_AFTER
         # Without the GIL another thread may be reading the template while it is made.
         if now or not ALTHAIA_HAS_GIL:
@@ -53,6 +54,7 @@ cdef class Plan:
             self.template = template_of(
                 tuple([getattr(step, self.key_of_result) for step in self.steps])
             )
+            self.fewest = fewest_keys(self.template)
         return self.template is not None
 
     def named_steps(self):

@@ -27,6 +27,19 @@ cpdef dict template_of(tuple keys):
     return dict.fromkeys(keys) if ALTHAIA_HAS_GIL and len(keys) > FEW_KEYS else None
 
 
+cdef Py_ssize_t fewest_keys(dict template) except -1:
+    """Return the number of keys from which on an ordinary dictionary takes half of the memory that
+    a copy of the template takes."""
+    cdef dict ordinary = {}
+    if template is not None:
+        half = dict.__sizeof__(PyDict_Copy(template)) // 2
+        for key in template:
+            if dict.__sizeof__(ordinary) >= half:
+                break
+            ordinary[key] = None
+    return len(ordinary)
+
+
 cdef dict share_keys(tuple keys):
     """Return a split-table dictionary of these keys, whose copies share them; None if CPython has
     no such dictionaries."""

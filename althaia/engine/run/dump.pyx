@@ -188,7 +188,9 @@ cdef class DumpPlan(Plan):
             # Both are written as the same text.
             self.has_record = self.dict_class is dict or self.dict_class is OrderedDict
             if self.dict_class is dict:
-                self.await_template(at_once)
+                self.await_template(at_once, sum([
+                    step.source != KEY or step.default is not upstream.missing for step in steps
+                ]))
 
     cdef int find_names(self) except -1:
         """Find the names for object readers. Most objects need none."""
@@ -251,7 +253,7 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
     """Return what ``Schema._serialize`` returns for one object."""
     cdef PyObject* steps = <PyObject*>plan.steps
     cdef Py_ssize_t i
-    cdef bint full = is_filled(plan)
+    cdef bint full = is_filled(plan, len(<dict>obj) if type(obj) is dict else plan.fewest)
     cdef object result = new_result(plan, full)
     cdef Reading reading = reading_of(obj, frame)
     cdef PyObject* step = NULL
@@ -274,7 +276,7 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
     finally:
         if not done:
             add_to_trail(".{}", (<DumpStep>step).attr)
-    return result
+    return in_its_room(plan, result, full)
 
 
 cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame):

@@ -67,7 +67,9 @@ cdef class LoadPlan(Plan):
             and len(set(targets)) == len(targets)
             and not any(step.dotted for step in steps)
         ):
-            self.await_template(at_once)
+            self.await_template(
+                at_once, sum([step.default is not upstream.missing for step in steps])
+            )
 
     cdef set known_keys(self):
         """Return the keys of the steps. Most loads do not ask."""
@@ -88,14 +90,13 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
     """Return what ``Schema._deserialize`` returns for one object; errors go to the frame's
     store."""
     cdef bint plain = type(data) is dict
-    cdef bint full = plain and is_filled(plan)
+    cdef Py_ssize_t found, size = len(<dict>data) if plain else 0
+    cdef bint full = plain and is_filled(plan, size)
     cdef object result
-    cdef Py_ssize_t found, size
     result = new_result(plan, full)
     if not plain and not isinstance(data, Mapping):
         frame.store_error([frame.schema.error_messages["type"]], SCHEMA)
         return result
-    size = len(<dict>data) if plain else 0
     found = load_fields(plan, 0, data, plain, result, full, frame)
     # If each key of a dictionary was found, none is unknown. User code may have added keys or
     # removed some meanwhile.
@@ -103,7 +104,7 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
         not plain or found != size or size != len(<dict>data) or not plan.unique_keys
     ):
         load_unknown(plan.known_keys(), data, None, result, frame)
-    return result
+    return in_its_room(plan, result, full)
 
 
 cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
@@ -122,7 +123,7 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     if not plan.unique_keys or frame.tape.slots[at].type != RECORD or frame.tape.slots[at].shared:
         return load_one(plan, frame.tape.share(at), frame)
     others = open_record(plan, at, frame)
-    full = is_filled(plan)
+    full = is_filled(plan, frame.tape.slots[at].size)
     result = new_result(plan, full)
     try:
         while i < size and frame.input_dict is None:
@@ -152,7 +153,7 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
         load_unknown(
             plan.known_keys(), frame.tape.entries(frame.record), frame.tape, result, frame
         )
-    return result
+    return in_its_room(plan, result, full)
 
 
 cdef Py_ssize_t load_fields(
