@@ -46,7 +46,7 @@ MOST_DIFFERENCES: Final = 1_000
 
 PLANNED: Final = "planned"
 UPSTREAM: Final = "upstream"
-_running: ContextVar[str | None] = ContextVar("althaia_compare", default=None)
+running: ContextVar[str | None] = ContextVar("althaia_compare", default=None)
 """Which of its two runs a compared call is in. A context variable, so that other threads, tasks and
 greenlets are not affected."""
 
@@ -203,10 +203,10 @@ class Session:
             return nothing
 
         def hook(*args: Any) -> Any:
-            running = _running.get()
-            if running == UPSTREAM:
+            turn = running.get()
+            if turn == UPSTREAM:
                 return nothing(*args)
-            if running is None and name in _CHOSEN and self.random() < self.rate:
+            if turn is None and name in _CHOSEN and self.random() < self.rate:
                 answer = self.take(name, args[0], args[1:])
                 if answer is not _GO_ON:
                     return answer
@@ -252,20 +252,13 @@ class Session:
     def compare(self, name: str, schema: Any, args: tuple[Any, ...]) -> Any:
         """Return the planned result of a call after comparing it with that of upstream's code."""
         again = (copy_of(args[0]), *args[1:])
-        result, error = planned = _outcome(PLANNED, name, schema, args)
-        if result is seam.DECLINED:
-            return result
-        try:
-            self.judge(name, schema, again, planned)
-        except _Skipped as skipped:
-            self.count(str(skipped))
-        if error is None:
-            return result
-        try:
-            raise error
-        finally:
-            # Break the reference cycle: the traceback refers to this frame.
-            del error, planned
+        planned = outcome(PLANNED, name, schema, args)
+        if planned[0] is not seam.DECLINED:
+            try:
+                self.judge(name, schema, again, planned)
+            except _Skipped as skipped:
+                self.count(str(skipped))
+        return given(planned)
 
     def judge(self, name: str, schema: Any, args: tuple[Any, ...], planned: _Outcome) -> None:
         """Run upstream's own code and record whether its result differs. If it does, the plan runs
@@ -275,7 +268,7 @@ class Session:
         """
         # Copy the input for the third run now: the second run may change it.
         third = (copy_of(args[0]), *args[1:])
-        upstream = _outcome(UPSTREAM, name, schema, args)
+        upstream = outcome(UPSTREAM, name, schema, args)
         if isinstance(upstream[1], RecursionError):
             raise _Skipped("nested more deeply than marshmallow's own code can go")
         found = _difference(planned, upstream)
@@ -283,7 +276,7 @@ class Session:
             with self.lock:
                 self.found.compared += 1
             return
-        repeated = _outcome(PLANNED, name, schema, third)
+        repeated = outcome(PLANNED, name, schema, third)
         if _difference(planned, repeated) is None:
             self.tell(name, schema, args, found)
             return
@@ -327,15 +320,27 @@ class Session:
             )
 
 
-def _outcome(turn: str, name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
+def outcome(turn: str, name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
     """Return the outcome of the plan; or of upstream's own code, while the seam declines."""
-    token = _running.set(turn)
+    token = running.set(turn)
     try:
         return seam_layers.run_upstream(name, schema, args), None
     except Exception as error:
         return None, error
     finally:
-        _running.reset(token)
+        running.reset(token)
+
+
+def given(planned: _Outcome) -> Any:
+    """Give the program the outcome of its call."""
+    result, error = planned
+    if error is None:
+        return result
+    try:
+        raise error
+    finally:
+        # Break the reference cycle: the traceback refers to this frame.
+        del error, planned
 
 
 def _difference(planned: _Outcome, upstream: _Outcome) -> Difference | None:

@@ -12,9 +12,8 @@ from __future__ import annotations
 import gc
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from contextvars import ContextVar
 from functools import cache
 from textwrap import shorten
 from threading import Lock
@@ -24,7 +23,7 @@ from typing import Any, Final
 from althaia import seam
 from althaia.trust import profile_views as views
 from althaia.trust import seam_layers
-from althaia.trust.compare import why_not
+from althaia.trust.compare import PLANNED, UPSTREAM, given, outcome, running, why_not
 from althaia.trust.input_copies import copy_of
 
 FIRST_PLAN: Final = 16
@@ -33,9 +32,6 @@ SPACING: Final = 1.25
 """How much further the next call is that is made again, after the first four."""
 
 _CALLS: Final = {**{name: name for name in ("dump", "dumps", "load", "loads")}, "serialize": "dump"}
-_OPTIONS: Final = (
-    *("only", "exclude", "many", "load_only", "dump_only", "partial", "unknown", "context"),
-)
 _COLUMNS: Final = ("marshmallow", "althaia", "loading", "wait")
 
 _Line = defaultdict[str, float]
@@ -43,17 +39,6 @@ _Line = defaultdict[str, float]
 answered and the ``seconds`` of them; the same of ``unplanned`` calls; the ``wait`` of all, which is
 their time by the clock beyond that; of ``measured`` calls what they took ``at_first``, ``by_plan``
 again and ``by_upstream``."""
-
-
-class _Upstream:
-    """Upstream's own code runs; counts how often it has asked a hook of ours."""
-
-    asked = 0
-
-
-_turn: ContextVar[_Upstream | str | None] = ContextVar("althaia_estimate", default=None)
-"""Inside a measured call: upstream's code, "" for the plan, or the hook that declines once. Another
-thread, task or greenlet may call meanwhile."""
 
 
 class Estimate:
@@ -67,10 +52,12 @@ class Estimate:
     def start_again(self) -> None:
         """Begin with nothing, as a forked process does, whose clock begins again."""
         self.lock = Lock()
-        self.lines: dict[tuple[str, str], _Line] = {}
+        self.lines: defaultdict[tuple[str, str], _Line] = defaultdict(lambda: defaultdict(float))
         self.why: dict[tuple[str, str], str] = {}
         self.began = self.own = self.collecting = 0.0
         """The processor time at the beginning, what measuring took, and the garbage collector."""
+        self.asked = 0
+        """How often upstream's own code has asked hooks of ours, which it does not without us."""
 
     def begin(self) -> None:
         """Measure from now on, in forked processes too."""
@@ -88,53 +75,52 @@ class Estimate:
 
     def layer(self, name: str, inner: seam_layers.Hook) -> seam_layers.Hook:
         nothing = seam._OWN[name]
-        if name == "validate":
-            # Upstream's code calls ``_do_load``, which is measured.
-            return nothing
 
         def hook(*args: Any) -> Any:
-            turn = _turn.get()
-            if isinstance(turn, _Upstream):
-                turn.asked += 1
+            turn = running.get()
+            if turn == UPSTREAM:
+                self.asked += 1
                 return nothing(*args)
             if turn is None and name in _CALLS:
-                return self.called(name, inner, args[0], args[1:])
+                return self.called(name, *args)
             if turn is None and name == "construct":
                 return self.made(inner, *args)
-            if turn == name:
-                _turn.set("")
-                return seam.DECLINED
             return inner(*args)
 
-        return hook
+        # Upstream's ``validate`` calls ``_do_load``, which is measured.
+        return nothing if name == "validate" else hook
 
-    def called(self, name: str, inner: seam_layers.Hook, schema: Any, args: tuple[Any, ...]) -> Any:
+    def called(self, name: str, schema: Any, *args: Any) -> Any:
         """Make a call of the program's; perhaps make it again."""
         from althaia.engine.plan import statistics_of, why_no_plan
 
         began, key = thread_time(), _key(schema, _CALLS[name])
-        line = self.lines.setdefault(key, defaultdict(float))
+        line = self.lines[key]
         counters = getattr(statistics_of(type(schema)), "load" if "load" in name else "dump")
         why = _is_due(line) and why_not(name, schema, args[0])
         again = [(copy_of(args[0]), *args[1:]) for _ in range(3 if why == "" else 0)]
         answered, collecting = counters.calls, self.collecting
         clock, before = perf_counter(), thread_time()
-        try:
-            return _by_plan(name, inner, schema, args)
-        finally:
-            taken = thread_time() - before
-            wait, seconds = perf_counter() - clock - taken, taken - self.collecting + collecting
-            if counters.calls == answered:
-                why = counters.why or why_no_plan(type(schema))
-                found = {"unplanned": 1, "unplanned_seconds": seconds}
-            else:
-                found = {"calls": 1, "seconds": seconds}
-                if again:
-                    found |= {"at_first": seconds, **_again(name, inner, schema, *again)}
-            self.add(line, wait=max(wait, 0.0), **found)
-            with self.lock:
-                self.why[key] = why or ""
-                self.own += thread_time() - began - taken
+        planned = outcome(PLANNED, name, schema, args)
+        taken = thread_time() - before
+        wait, seconds = perf_counter() - clock - taken, taken - self.collecting + collecting
+        if counters.calls == answered:
+            why = counters.why or why_no_plan(type(schema))
+            found = {"unplanned": 1, "unplanned_seconds": seconds}
+        else:
+            found = {"calls": 1, "seconds": seconds}
+            if again:
+                found["at_first"] = seconds
+                found["by_plan"] = _time(PLANNED, name, schema, again.pop())
+                # The instance may be lazy: its fields are made now, in neither time.
+                with suppress(Exception):
+                    _ = schema.fields
+                found["by_upstream"] = min(self.upstream(name, schema, each) for each in again)
+        self.add(line, wait=max(wait, 0.0), **found)
+        with self.lock:
+            self.why[key] = why or ""
+            self.own += thread_time() - began - taken
+        return given(planned)
 
     def made(self, inner: seam_layers.Hook, schema: Any, *args: Any) -> Any:
         """Make an instance of the program's; perhaps make one as upstream does."""
@@ -142,17 +128,19 @@ class Estimate:
         complete = inner(schema, *args)
         seconds = thread_time() - before
         if complete:
-            line = self.lines.setdefault(_key(schema, "()"), defaultdict(float))
-            found = {"calls": 1, "seconds": seconds}
+            line, found = self.lines[_key(schema, "()")], {"calls": 1, "seconds": seconds}
             if _is_due(line):
-                init = seam.pristine[seam.defined["schema"]["Schema"]]["__init__"]
-                options = dict(zip(_OPTIONS, args, strict=False))
-                taken = _by_upstream(lambda: init(object.__new__(type(schema)), **options))
+                taken = min(self.upstream("construct", schema, args) for _ in range(2))
                 found |= {"at_first": seconds, "by_plan": seconds, "by_upstream": taken}
             self.add(line, **found)
         with self.lock:
             self.own += thread_time() - before - seconds
         return complete
+
+    def upstream(self, *call: Any) -> float:
+        """Return what a call takes while upstream's own code runs."""
+        asked = self.asked
+        return _time(UPSTREAM, *call) - (self.asked - asked) * _cost_of_a_hook()
 
     def add(self, line: _Line, **found: float) -> None:
         with self.lock:
@@ -169,7 +157,7 @@ class Estimate:
         process takes with each, ``share`` is what marshmallow's calls are of the first."""
         lines: list[dict[str, Any]] = [
             {"schema": key[0], "call": key[1], "why": self.why.get(key, ""), **_sides(line)}
-            for key, line in self.lines.items()
+            for key, line in list(self.lines.items())
         ]
         lines.sort(key=lambda line: -line["marshmallow"])
         total = {name: sum(line[name] for line in lines) for name in ("more", *_COLUMNS)}
@@ -180,7 +168,7 @@ class Estimate:
 
     def as_text(self) -> str:
         """Return the same for reading, in 80 columns."""
-        return "\n".join(_text(self.as_dict()))
+        return "\n".join(text(self.as_dict()))
 
 
 def _key(schema: Any, call: str) -> tuple[str, str]:
@@ -218,7 +206,7 @@ def _sides(line: _Line) -> dict[str, float]:
     }
 
 
-def _text(found: dict[str, Any]) -> Iterator[str]:
+def text(found: dict[str, Any]) -> Iterator[str]:
     if not found["lines"]:
         yield "No schema was dumped or loaded."
         return
@@ -242,50 +230,11 @@ def _row(schema: str, call: str, calls: str, cells: Iterable[str]) -> str:
     return f"{schema:<22}{call:<6}{calls:>7} " + "".join(f"{each:>11}" for each in cells)
 
 
-def _by_plan(name: str, inner: seam_layers.Hook, schema: Any, args: tuple[Any, ...]) -> Any:
-    token = _turn.set("")
-    try:
-        result = inner(schema, *args)
-        if result is seam.DECLINED:
-            _turn.set(name)
-            result = seam_layers.run_upstream(name, schema, args)
-        return result
-    finally:
-        _turn.reset(token)
-
-
-def _again(name: str, inner: seam_layers.Hook, schema: Any, *args: Any) -> dict[str, float]:
-    """Make a call again, each time with other copies of its arguments."""
-    by_plan = _time(lambda: _by_plan(name, inner, schema, args[0]))
-    # The instance may be lazy: its fields are made now, in neither time.
-    with suppress(Exception):
-        _ = schema.fields
-    copies = iter(args[1:])
-    run = seam_layers.run_upstream
-    return {
-        "by_plan": by_plan,
-        "by_upstream": _by_upstream(lambda: run(name, schema, next(copies))),
-    }
-
-
-def _by_upstream(call: Callable[[], object]) -> float:
-    """Return the better of two times of a call while upstream's own code runs, without the hooks,
-    which nobody would ask."""
-    times = []
-    for _ in range(2):
-        turn = _Upstream()
-        token = _turn.set(turn)
-        times.append(_time(call) - turn.asked * _cost_of_a_hook())
-        _turn.reset(token)
-    return min(times)
-
-
-def _time(call: Callable[[], object]) -> float:
+def _time(turn: str, *call: Any) -> float:
     collects = gc.isenabled()
     gc.disable()
     before = thread_time()
-    with suppress(Exception):
-        call()
+    outcome(turn, *call)
     taken = thread_time() - before
     if collects:
         gc.enable()
@@ -294,12 +243,10 @@ def _time(call: Callable[[], object]) -> float:
 
 @cache
 def _cost_of_a_hook() -> float:
-    def ask() -> None:
-        for _ in range(200):
-            seam.serialize(None, None, None)
-
-    token = _turn.set(_Upstream())
-    try:
-        return min(_time(ask) for _ in range(5)) / 200
-    finally:
-        _turn.reset(token)
+    token = running.set(UPSTREAM)
+    before = thread_time()
+    for _ in range(1000):
+        seam.serialize(None, None, None)
+    taken = thread_time() - before
+    running.reset(token)
+    return taken / 1000

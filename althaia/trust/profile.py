@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from importlib.metadata import packages_distributions
 from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter
 from types import CodeType, FrameType
 from typing import Any, Final
 
@@ -105,12 +105,10 @@ class Profile:
     """What was measured. Filled when the ``with`` block ends.
 
     :ivar lines: a :class:`Line` for each schema class and direction, most expensive first.
-    :ivar processor: the seconds of processor time that the whole process took meanwhile.
     :ivar note: what this profile cannot tell, else "".
     """
 
     lines: list[Line] = field(default_factory=list)
-    processor: float = 0.0
     note: str = ""
 
     def as_dict(self) -> dict[str, Any]:
@@ -151,12 +149,10 @@ def profile() -> Iterator[Profile]:
     """
     result = Profile()
     lines: _Lines = {}
-    began = process_time()
     if not _has_plans():
         result.note = _NO_PLANS
     with (_without_plans if result.note else _with_plans)(lines):
         yield result
-    result.processor = process_time() - began
     for line in lines.values():
         line.settle()
     result.lines = sorted(lines.values(), key=lambda line: -line.own)

@@ -18,8 +18,14 @@ Layer = Callable[[str, Hook], Hook | None]
 
 NAMES: Final = tuple(seam._OWN)
 
+_OPTIONS: Final = (
+    *("only", "exclude", "many", "load_only", "dump_only", "partial", "unknown", "context"),
+)
 # How upstream's method is called with the arguments of the seam's hook.
 _CALLS: Final[dict[str, Callable[..., Any]]] = {
+    "construct": lambda own, schema, *options: own["__init__"](
+        object.__new__(type(schema)), **dict(zip(_OPTIONS, options, strict=False))
+    ),
     "dump": lambda own, schema, obj, many: own["dump"](schema, obj, many=many),
     "serialize": lambda own, schema, obj, many: own["_serialize"](schema, obj, many=many),
     "dumps": lambda own, schema, obj, args, many, options, as_bytes=False: (

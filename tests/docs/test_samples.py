@@ -12,6 +12,7 @@ import pytest
 
 from althaia.trust.compare import Finding
 from althaia.trust.differences import Difference
+from althaia.trust.estimate import text as text_of_estimate
 from althaia.trust.profile import Line, Profile
 from tests.docs.conftest import ROOT
 
@@ -83,11 +84,25 @@ def test_the_record_of_a_difference() -> None:
 
 def test_a_profile() -> None:
     order, lines = "shop.OrderSchema", "shop.LineSchema"
-    code = {"OrderSchema.total (shop.py:41)": 1.61e-3}
+    code = {"OrderSchema.total (shop.py:41)": 1.12e-3}
+    packages = {"SQLAlchemy: object_session (session.py:2041)": 0.84e-3}
     profile = Profile()
     profile.lines = [
-        Line(order, "dump", 1, 1000, 8.82e-3, 8.82e-3, 1.61e-3, 0, 0.0, code),
+        Line(order, "dump", 1, 1000, 6.32e-3, 6.32e-3, 1.96e-3, 0, 0.0, 4e-3, code, packages),
         Line(lines, "load", 3000, 3000, 2.04e-3, 2.04e-3, 0.0),
     ]
     page = (ROOT / "docs" / "profile.md").read_text("utf-8")
     assert f"```text\n{profile.as_text()}\n```" in page
+
+
+def test_an_estimate() -> None:
+    sides = ("marshmallow", "althaia", "loading", "wait")
+    rows = [("dump", 60, 0.199, 4.33e-3, 7.45e-3, 0.024), ("()", 49, 1.5e-3, 1.03e-3, 0.0, 0.0)]
+    lines = [
+        {"schema": "app.FlatSchema", "call": call, "calls": calls, "why": "", "measured": 9}
+        | dict(zip(sides, times, strict=True))
+        for call, calls, *times in rows
+    ]
+    found = dict(zip(sides, (0.917, 0.721, 7.45e-3, 0.024), strict=True))
+    text = "\n".join(text_of_estimate(found | {"share": 0.22, "lines": lines}))
+    assert f"```text\n{text}\n```" in (ROOT / "docs" / "worth-it.md").read_text("utf-8")

@@ -187,7 +187,7 @@ def test_messages_of_exceptions_are_compared(monkeypatch, plant):
         @pre_load
         def complain(self, data, **kwargs):
             # The plan's run of it, and then each of upstream's.
-            raise ValidationError(words[compare._running.get()])
+            raise ValidationError(words[compare.running.get()])
 
     words = {"planned": "a", "upstream": "b"}
     althaia.compare(1.0)
@@ -498,7 +498,7 @@ def test_other_threads_have_their_plans_meanwhile():
         price = fields.Function(lambda obj: obj())
 
     def look():
-        thread = threading.Thread(target=lambda: counted.append(compare._running.get()))
+        thread = threading.Thread(target=lambda: counted.append(compare.running.get()))
         thread.start()
         thread.join()
         return 1

@@ -97,7 +97,6 @@ def test_counts_are_exact() -> None:
     # What a plan does for a nested schema is a part of its call.
     assert {each.schema for each in profile.lines} == {f"{__name__}.Outer"}
     assert all(each.user <= each.own <= each.seconds for each in profile.lines)
-    assert profile.processor > 0
 
 
 @needs_engine
@@ -139,7 +138,7 @@ def test_a_function_has_the_time_of_what_it_calls() -> None:
     with althaia.profile() as profile:
         Asks().dump({})
     asks, slow = sorted(profile.lines, key=lambda each: each.schema)
-    assert 0.02 <= asks.own < 0.04 <= asks.seconds
+    assert 0.02 <= asks.own <= asks.seconds - 0.02
     assert 0.02 <= slow.user <= slow.own
     assert max(asks.code.values()) >= 0.02
     assert min(asks.code.values()) < 0.02
@@ -283,7 +282,7 @@ def test_text_and_data() -> None:
     assert max(map(len, profile.as_text().splitlines())) <= 80
     # A pure build times the marshmallow that programs import, not the copy that tests use.
     assert ("Outer" in profile.as_text()) is (engine is not None)
-    assert json.loads(json.dumps(profile.as_dict())).keys() == {"lines", "processor", "note"}
+    assert json.loads(json.dumps(profile.as_dict())).keys() == {"lines", "note"}
 
 
 @needs_engine
