@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from _collections import defaultdict  # type: ignore[import-not-found]
 from _warnings import warn as _warn
+from itertools import count as _count
 
 # Type checkers take this name for ``typing.TYPE_CHECKING``. This module is imported at
 # interpreter start, where typing would cost ten times what the rest does.
@@ -209,8 +210,32 @@ def resolve_hooks(cls: type) -> Any:
         if tagged is DECLINED:
             continue
         for tag, config in tagged.items():
-            hooks[tag].extend((name, many, kwargs) for many, kwargs in config)
+            if type(config) is list:
+                hooks[tag].extend((name, many, kwargs) for many, kwargs in config)
+            else:  # Releases before 3.22 keep the options with the function.
+                hooks[tag].append(name)
     return hooks
+
+
+def hooks_of(schema: Any, tag: str) -> list[tuple[str, bool, dict[str, Any]]]:
+    """Return the hooks of a schema as triples of the method's name, whether it is given a whole
+    collection, and its options.
+
+    :param tag: such as ``pre_dump``.
+    """
+    found = []
+    for key in (tag, (tag, True), (tag, False)):
+        for hook in schema._hooks.get(key, ()):
+            if type(hook) is str:  # Before 3.22 it is a name, and the key says what the hook gets.
+                options = getattr(schema, hook).__marshmallow_hook__[key]
+                hook = (hook, key == (tag, True), options)
+            found.append(hook)
+    return found
+
+
+number_of_field = _count().__next__
+"""What each new field gets as ``_creation_index`` in releases before 3.20. Upstream counts in the
+class, which would change its version."""
 
 
 def created(cls: type) -> None:

@@ -123,7 +123,7 @@ def _reasons(schema: Any, options: dict[str, Any], lines: bool) -> Iterator[str]
             yield "one object a line and indent=… exclude each other; leave one of them out"
         return
     for tag in ("pre_dump", "post_dump"):
-        for name, for_collection, _ in schema._hooks.get(tag, ()):
+        for name, for_collection, _ in seam.hooks_of(schema, tag):
             if for_collection:
                 yield (
                     f"{whose}.{name} is a {tag} hook with pass_collection=True and needs the whole "
@@ -149,8 +149,8 @@ class _Pieces:
         self.chunk_bytes = chunk_bytes
         self.lines = lines
         # These hooks get all objects of a call before the first one is dumped.
-        self.at_once = bool(schema._hooks.get("pre_dump")) or any(
-            config.get("pass_original") for _, _, config in schema._hooks.get("post_dump", ())
+        self.at_once = bool(seam.hooks_of(schema, "pre_dump")) or any(
+            config.get("pass_original") for _, _, config in seam.hooks_of(schema, "post_dump")
         )
         self.size = FIRST_BATCH
         self.done = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import os
 import shutil
 import tempfile
 from contextlib import suppress
@@ -15,6 +17,16 @@ LOCK = lock.read(Layout(ROOT).lock)
 
 SERVED = LOCK.version
 """The release that the compiled copy is made from."""
+OLD = [version for version in LOCK.tried if version < "3.26"]
+"""Releases of which tests ask two, other ones each day."""
+DAY = datetime.date.fromisoformat(os.environ.get("TEST_DAY") or str(datetime.date.today()))
+OF_THE_DAY = [OLD[(2 * DAY.toordinal() + each) % len(OLD)] for each in (0, 1)]
+TESTED = [
+    version
+    for version in LOCK.tried
+    if version not in OLD or version in OF_THE_DAY or os.environ.get("TEST_ALL_RELEASES")
+]
+"""Without ``TEST_ALL_RELEASES=1`` those of the day, and all from 3.26 on."""
 
 
 def install(folder: Path, version: str, *, label: str | None = None) -> Path:
@@ -41,3 +53,7 @@ def installed(version: str) -> Path:
             with suppress(OSError):
                 made.replace(folder)
     return folder
+
+
+if __name__ == "__main__":
+    print(*OF_THE_DAY)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from typing import Any
 
+from althaia import seam
 from althaia.bulk import executors
 from althaia.bulk.pieces import BulkError, Partition, Problem, Summary, by_key
 from althaia.bulk.reading import (
@@ -143,7 +144,7 @@ def _compare_columns(task: Task, partition: Partition) -> None:
     """Raise BulkError if the columns match no field: this is an error of the file, not of each of
     its records."""
     schema = task.schema
-    if task.dump or schema._hooks.get("pre_load"):
+    if task.dump or seam.hooks_of(schema, "pre_load"):
         return
     known = by_key(schema.load_fields)
     strange = [name for name in partition.columns if name not in known]

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from typing import Any
 
+from althaia import seam
 from althaia.bulk.csv_files import NOTHING, cell_reader
 from althaia.bulk.pieces import BulkError, Outcome, Partition, Problem, Unreadable, by_key
 from althaia.bulk.reading import items
@@ -136,12 +137,12 @@ class Task:
         if form not in NOTHING:
             return None
         # A pre_load hook is given the cells as they are.
-        as_given = self.dump or schema._hooks.get("pre_load")
+        as_given = self.dump or seam.hooks_of(schema, "pre_load")
         return cell_reader({} if as_given else by_key(schema.load_fields), form, self.empty)
 
     def _work(self, schema: Any) -> Callable[[Any], Any]:
         """Return the function that processes one record."""
-        load, takes_anything = schema.load, schema._hooks.get("pre_dump")
+        load, takes_anything = schema.load, seam.hooks_of(schema, "pre_dump")
 
         # many=False: an instance made with many=True processes one object at a time, too.
         def dump(record: Any) -> Any:

@@ -450,7 +450,7 @@ def _hooks(direction: str, schema: Any) -> dict[str, list[str]]:
     return {
         kind: names
         for kind in HOOKS[direction]
-        if (names := [str(hook[0]) for hook in schema._hooks.get(kind, ())])
+        if (names := [str(hook[0]) for hook in seam.hooks_of(schema, kind)])
     }
 
 

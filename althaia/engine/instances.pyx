@@ -19,7 +19,7 @@ from althaia import seam
 from althaia.engine.analysis import (
     CONSTRUCTION, LAZY_NAMES, examine, examine_nested, names_left_out, upstreams_binding,
 )
-from althaia.engine.plan import static
+from althaia.engine.plan import definers, static
 
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL, althaia_count, althaia_counted, althaia_dict_or_none,

@@ -224,7 +224,9 @@ cdef class Upstream:
     cdef public bint empty_key_is_a_key, fragment_follows_host, hooks_get_unknown, checks_unknown
     cdef public bint false_is_an_error, nested_has_context, is_ordered_by_option, has_context
     cdef public bint infers_fields, functions_take_context, has_serialization_type
-    cdef public bint hooks_pass_many
+    cdef public bint hooks_pass_many, hooks_by_pair, pads_originals, timedeltas_are_whole
+    cdef public bint gives_partial, partial_is_false, many_by_option, context_is_silent
+    cdef public bint urls_have_absolute, truncates_timedeltas
     cdef readonly str collection_keyword
     # The makers of steps: those for upstream's functions, see `by_function` in planner/steps.pyx;
     # those for the functions of other packages, see `by_name` there.

@@ -47,6 +47,16 @@ def needs(*names: str) -> pytest.MarkDecorator:
     )
 
 
+REMEMBERS = "schema.Schema._has_processors.cache_info"
+"""Releases that have it keep for eight schemas, and keep alive with them, which hooks they have."""
+
+
+def without(name: str) -> pytest.MarkDecorator:
+    """Skip a test where the release has this."""
+    version = metadata.version("marshmallow")
+    return pytest.mark.skipif(has(name), reason=f"marshmallow {version} has {name}")
+
+
 def only(values: Any, needed: dict[str, str]) -> list[Any]:
     """Parameters of a test, each skipped where the release lacks what it needs.
 

@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from tests.conformance.harness import scenario_from_first_use as scenario
+from tests.conformance.lacking import REMEMBERS, without
 from tests.conformance.material import Mapped, Plain, Query
 
+KEEPS_OPTIONS = "schema.Schema._has_processors"
+"""Releases that have it ask each function for its options: another one has none."""
 PROCESSORS = ["pre_dump", "post_dump", "pre_load", "post_load"]
 FLAGS = list(itertools.product([False, True], repeat=2))
 
@@ -215,7 +218,13 @@ def test_validates_schema(
         log.attempt(S().validate, data)
 
 
-@pytest.mark.parametrize("kind", ["static", "class", "property", "function", "partial", "instance"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("static", "class", "property", "function", "partial"),
+        pytest.param("instance", marks=without(KEEPS_OPTIONS)),
+    ],
+)
 @scenario
 def test_hooks_of_odd_kinds(ma: Any, log: Any, kind: str) -> None:
     import functools
@@ -585,6 +594,7 @@ def test_entries_that_looking_for_hooks_leaves(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("tag", PROCESSORS)
+@without(REMEMBERS)
 @scenario
 def test_lists_of_hooks_with_a_truth_or_a_factory_of_their_own(ma: Any, log: Any, tag: str) -> None:
     class Hooks(list):

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.harness import scenario
+from tests.conformance.lacking import REMEMBERS, without
 from tests.conformance.material import schema_of
 from tests.interpreters import FREE_THREADED
 
@@ -550,6 +551,7 @@ def test_subclasses_with_init(ma: Any, log: Any) -> None:
             log.attempt(S(**options).load, {})
 
 
+@without(REMEMBERS)
 @scenario
 def test_attributes_of_an_instance(ma: Any, log: Any) -> None:
     class S(ma.Schema):
@@ -583,6 +585,7 @@ def test_attributes_of_an_instance(ma: Any, log: Any) -> None:
     log("vars", sorted(vars(schema)))
 
 
+@without(REMEMBERS)
 @scenario
 def test_instances_are_freed(ma: Any, log: Any) -> None:
     cls = classes(ma, log)
@@ -713,6 +716,7 @@ def test_past_the_class(ma: Any, log: Any) -> None:
         log("own", sorted(object.__getattribute__(cls(), "__dict__")))
 
 
+@without(REMEMBERS)
 @scenario
 def test_the_end_of_an_instance(ma: Any, log: Any) -> None:
     class S(ma.Schema):

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.harness import scenario
+from tests.conformance.lacking import REMEMBERS, without
 from tests.conformance.material import schema_of
 from tests.invalidation.usage import use
 
@@ -148,7 +149,11 @@ def test_flags_of_an_address(ma: Any, log: Any, flag: str, value: Any, when: str
             use(log, schema, {"f": text})
 
 
-@pytest.mark.parametrize("kind", ["deleted", "own text"])
+@pytest.mark.parametrize(
+    # The former release formats it by the operator %.
+    "kind",
+    ["deleted", pytest.param("own text", marks=without(REMEMBERS))],
+)
 @scenario
 def test_the_name_of_a_nested_field(ma: Any, log: Any, kind: str) -> None:
     class Name(str):

@@ -183,6 +183,8 @@ def test_an_option_that_is_answered_by_getattr(ma, log):
             del self.index_errors
 
         def __getattr__(self, name):
+            if name.startswith("__"):
+                raise AttributeError(name)
             log("asked", name)
             return name == "index_errors"
 

@@ -84,7 +84,7 @@ def examine(Upstream upstream, cls, schema):
     if not may_be_put(schema):
         return None, NOT_PLAIN
     declared = static(cls, "_declared_fields")
-    if type(declared) is not dict:
+    if type(declared) not in (dict, OrderedDict):
         return None, "_declared_fields is no plain dictionary"
     analysis = Analysis(upstream, schema, declared)
     try:
@@ -244,6 +244,8 @@ cdef int _check_options(Analysis analysis, object cls) except -1:
     analysis.check_readable(opts)
     of_release = ("additional",) if analysis.upstream.infers_fields else ()
     for name in (*OPTION_NAMES, *of_release):
+        if name == "many" and not analysis.upstream.many_by_option:
+            continue
         value = analysis.field_value(opts, name)
         if type(value) is list:
             analysis.watch_list(value)
@@ -362,6 +364,8 @@ cdef int _check_bases(Analysis analysis, object cls, bint may_bind) except -1:
         elif base not in (object, abc.ABC, Generic):
             _check_users_class(base, may_bind)
     _check_objects_own(analysis.upstream, cls, (*COPY_METHODS, "__setattr__"))
+    if "__new__" in seam.pristine.get(cls, ()):
+        raise NotPlannable(f"each copy of a {cls.__qualname__} is warned of")
 
 
 cdef bint _may_be_called(object name, object value) except -1:

@@ -44,8 +44,8 @@ cdef class Blueprint:
     # names of these fields.
     cdef bint has_hook
     cdef set binding_themselves
-    # The class's fields and options, from which prototypes are made.
-    cdef readonly dict declared
+    # The class's fields, a dict or OrderedDict, and options, from which prototypes are made.
+    cdef readonly object declared
     cdef readonly object opts
     # The settings in `Meta`, for instances that are given none.
     cdef object many, unknown
@@ -71,7 +71,7 @@ cdef class Blueprint:
     cdef int _copy_class(self) except -1:
         """Copy the attributes of the class from which instances and prototypes are made."""
         self.opts = althaia_type_lookup(self.schema_class, "opts")
-        self.many = getattr(self.opts, "many", None)
+        self.many = getattr(self.opts, "many", None) if upstream.many_by_option else False
         self.unknown = getattr(self.opts, "unknown", None)
         self.declared = althaia_type_lookup(self.schema_class, "_declared_fields")
         for name, field in self.declared.items():
@@ -164,7 +164,7 @@ cdef object plain_names(object given):
 cdef bint are_known(Blueprint blueprint, tuple options) except -1:
     """Whether all selected and excluded fields exist. If not, upstream must build the instance: its
     error message contains the instance's ``repr``, which may be user code."""
-    cdef dict declared = blueprint.declared
+    cdef object declared = blueprint.declared
     available = declared.keys() & (blueprint.opts.fields or declared)
     for option in (blueprint.opts.exclude, options[0] or (), options[1]):
         for name in option:
@@ -199,7 +199,9 @@ cdef object build_prototype(tuple options, Blueprint blueprint):
     cdef dict borrowed = {"_declared_fields": blueprint.declared, "opts": blueprint.opts}
     for name in CONSTRUCTION:
         value = upstream.schema_attributes[name]
-        borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
+        # A property, as set_class is in some releases, comes before what an instance has.
+        if type(value) is not property:
+            borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
     if blueprint.binding_themselves:
         borrowed["_bind_field"] = MethodType(bind_by_upstream, schema)
     state.building = True

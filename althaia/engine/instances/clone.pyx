@@ -98,7 +98,13 @@ cdef bint has_simple_copies(object cls) except -1:
     ):
         return False
     for name in METHODS_OF_COPYING:
-        if static(cls, name) is not object.__dict__.get(name, ABSENT):
+        if static(cls, name) is not object.__dict__.get(name, ABSENT) and not (
+            # In some releases upstream's own warns of the class that has it, and of no other.
+            name == "__new__"
+            and definers(cls, name)[0] in seam.pristine
+            and name not in cls.__dict__
+            and upstream.is_known("fields.Field.__new__")
+        ):
             return False
     # clone() does not copy slots.
     return cls.__basicsize__ == upstream.Field.__basicsize__

@@ -57,15 +57,17 @@ cdef int bind(object schema, OwnFields own) except -1:
 cdef bint init_fields(object schema) except -1:
     """Do what ``Schema._init_fields`` does for an instance with all its declared fields but those
     in ``exclude``. Return False, having changed nothing, if upstream's code must do it."""
-    cdef object declared = schema.declared_fields, exclude = schema.exclude, fields
+    cdef object declared = schema.declared_fields, exclude = schema.exclude, fields, names
     cdef object set_class = upstream.schema_attributes.get("set_class")
     cdef object made_by = seam.pristine[upstream.Field]["__init__"]
     if (
         # Upstream's own class is what set_fields() leaves to upstream's code.
         type(schema) is upstream.Schema
         or not upstream.is_known("schema.Schema._init_fields")
-        or schema.set_class is not set_class
-        or type(declared) is not dict
+        # A property in some releases, where nothing comes before it.
+        or (static(type(schema), "set_class") if type(set_class) is property else schema.set_class)
+        is not set_class
+        or type(declared) not in (dict, OrderedDict)
         or schema.only is not None
         or type(exclude) not in (set, set_class)
         or not set(exclude) <= declared.keys()
@@ -77,7 +79,14 @@ cdef bint init_fields(object schema) except -1:
         return False
     fields = schema.dict_class()
     cdef bint are_plain = not fields
-    for name in [name for name in declared if name not in exclude]:
+    if type(set_class) is property:
+        # The order is that of a set, made as upstream makes it, unless Meta.ordered is set.
+        names = schema.set_class(declared.keys())
+        if exclude:
+            names = names - exclude
+    else:
+        names = [name for name in declared if name not in exclude]
+    for name in names:
         field = declared_field(schema, name)
         schema._bind_field(name, field)
         fields[name] = field
@@ -146,7 +155,7 @@ cdef int sort(bint are_plain, object fields, object load_fields, object dump_fie
     cdef object schema = object.__new__(upstream.Schema)
     schema.__dict__.update(
         declared_fields=fields, only=None, exclude=set(), _bind_field=lambda name, field: None,
-        ordered=False,
+        ordered=True,
     )
     upstream.schema_attributes["_init_fields"](schema)
     load_fields.update(schema.load_fields)

@@ -96,6 +96,8 @@ def construct(
     cdef InstanceDict state
     if upstream.has_context and not are_accepted(unknown, context):
         return False
+    if many is None and not upstream.many_by_option:
+        return False
     state = existing_dict(schema)
     if state is not None and (state.prototype is not None or state.building):
         # ``__init__`` is called again, or upstream's code is building a prototype.
@@ -130,7 +132,7 @@ cdef bint are_accepted(object unknown, object context):
         return False
     return unknown is None or (
         type(unknown) is str and unknown in UNKNOWN_CHOICES
-        and upstream.live["schema"].get(CHECK_UNKNOWN)
+        and upstream.live["schema"].get(CHECK_UNKNOWN, ABSENT)
         is seam.defined["schema"].get(CHECK_UNKNOWN, ABSENT)
     )
 
@@ -177,7 +179,8 @@ cdef bint is_made_without_options(object schema) except -1:
     found = blueprint.prototypes.get(DEFAULTS)
     if type(found) is not Prototype or not blueprint.holds(schema):
         return False
-    return make_lazy(schema, settings_of(blueprint, None, None, None, None), <Prototype>found)
+    cdef object partial = False if upstream.partial_is_false else None
+    return make_lazy(schema, settings_of(blueprint, None, partial, None, None), <Prototype>found)
 
 
 cdef bint make_lazy(object schema, dict kept, Prototype prototype) except -1:
@@ -270,11 +273,13 @@ cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
 
 
 cdef int warn_of_context() except -1:
-    """Warn of a ``context`` that is not empty, as upstream's ``Schema.__init__`` does.
+    """Warn of a ``context`` that is not empty, if upstream's ``Schema.__init__`` does.
 
     Compiled functions have no frame. Hence ``stacklevel=2`` names the caller of ``__init__`` here,
     too.
     """
+    if upstream.context_is_silent:
+        return 0
     names = upstream.live["schema"]
     names["warnings"].warn(
         "The `context` parameter is deprecated and will be removed in marshmallow 4.0. "

@@ -101,7 +101,7 @@ cdef class Prototype:
     cdef dict unbound(self, OwnFields own_fields, object schema):
         """Return what :func:`build` returns, as it is just before upstream binds the fields, which
         are copies of the declared ones."""
-        cdef dict declared = self.blueprint.declared
+        cdef object declared = self.blueprint.declared
         for name, number in <tuple>self.attributes[FIELDS]:
             if own_fields.by_number[number] is None:
                 own_fields.by_number[number] = clone(declared[name])
@@ -179,6 +179,8 @@ cdef class OwnFields:
         """Bind one of the fields of :func:`Prototype.unbound`: set what binding has set on the
         prototype's field."""
         cdef dict state = vars_of(self.by_number[number])
+        # Before 3.24 a field has none until it is bound, and then it is the first that is set.
+        state.setdefault("parent", None)
         for key, value in self.prototype.binding(name, number):
             PyDict_SetItem(state, key, value)
         return self.change(<list>self.prototype.changes[number], state, schema)

@@ -11,11 +11,11 @@ cdef int64_t MOST_DAYS = 100_000
 @cython.no_gc_clear
 cdef class DumpTimeDelta(DumpStep):
     """Dumps a timedelta in units of ``unit`` microseconds, which is below 2**53; if ``whole`` is
-    true, without the part of a unit."""
+    true, without the part of a unit, which is ``truncated`` or else rounded down."""
 
     label = "timedelta"
     cdef public int64_t unit
-    cdef public bint whole
+    cdef public bint whole, truncated
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef int64_t days, microseconds
@@ -28,6 +28,8 @@ cdef class DumpTimeDelta(DumpStep):
                     (days * 86400 + PyDateTime_DELTA_GET_SECONDS(value)) * 1_000_000
                     + PyDateTime_DELTA_GET_MICROSECONDS(value)
                 )
+                if self.truncated:
+                    return <int64_t>((<double>microseconds / 1e6) / (<double>self.unit / 1e6))
                 if self.whole:
                     return microseconds // self.unit
                 # One correctly rounded division, as Python's int / int.
@@ -69,11 +71,12 @@ cdef class LoadTimeDelta(LoadStep):
 
 def dump_timedelta(analysis, field, options):
     analysis.fields_helper("timedelta_to_microseconds")
-    if analysis.upstream.has_serialization_type:
-        if analysis.field_value(field, "serialization_type") is not int:
+    if serialization_type(analysis, field) is not None:
+        if serialization_type(analysis, field) is not int:
             raise NotPlannable("serialization_type is not int")
         unit = unit_of(plain_precision(analysis, field))
-        return DumpTimeDelta(field, unit=unit, whole=True, **options)
+        truncated = analysis.upstream.truncates_timedeltas
+        return DumpTimeDelta(field, unit=unit, whole=True, truncated=truncated, **options)
     units = analysis.field_value(field, "_unit_to_microseconds_mapping")
     precision = analysis.field_value(field, "precision")
     if type(units) is not dict or type(precision) is not str:
@@ -82,6 +85,13 @@ def dump_timedelta(analysis, field, options):
     if type(unit) is not int or not 0 < unit < 2**53:
         raise NotPlannable(f"the unit {precision!r} is no number of microseconds")
     return DumpTimeDelta(field, unit=unit, **options)
+
+
+def serialization_type(analysis, field):
+    """Return the type of a field's numbers, None in releases where that is no option."""
+    if analysis.upstream.has_serialization_type:
+        return analysis.field_value(field, "serialization_type")
+    return int if analysis.upstream.timedeltas_are_whole else None
 
 
 def unit_of(precision):
@@ -94,9 +104,7 @@ def unit_of(precision):
 
 def load_timedelta(analysis, field, options):
     precision = plain_precision(analysis, field)
-    made = float
-    if analysis.upstream.has_serialization_type:
-        made = analysis.field_value(field, "serialization_type")
+    made = serialization_type(analysis, field) or float
     if made is not int and made is not float:
         raise NotPlannable("serialization_type is neither int nor float")
     return LoadTimeDelta(field, precision=precision, made=made, **options)

@@ -58,12 +58,31 @@ FEATURES_BY_VARIANT = {
     ("fields.Function._deserialize", "by signature"): ("functions_take_context",),
     ("fields.TimeDelta._serialize", "by serialization_type"): ("has_serialization_type",),
     ("fields.TimeDelta._deserialize", "by serialization_type"): ("has_serialization_type",),
+    ("fields.TimeDelta._serialize", "in whole numbers"): ("timedeltas_are_whole",),
+    ("fields.TimeDelta._serialize", "truncated"): ("timedeltas_are_whole", "truncates_timedeltas"),
+    ("fields.TimeDelta._deserialize", "in whole numbers"): ("timedeltas_are_whole",),
+    ("schema.Schema._deserialize", "partial is always given"): (
+        "partial_by_data_key", "gives_partial",
+    ),
     ("schema.Schema._do_load", "unknown is checked"): ("checks_unknown",),
+    # What is none of the three is left to upstream's code, which takes it if it is true.
+    ("schema.Schema._do_load", "unknown if it is true"): ("checks_unknown",),
     ("schema.Schema.__init__", "context and ordered"): ("has_context",),
+    ("schema.Schema.__init__", "context without a warning"): ("has_context", "context_is_silent"),
+    ("schema.Schema.__init__", "many is no option"): (
+        "has_context", "context_is_silent", "many_by_option",
+    ),
+    ("schema.Schema.__init__", "partial is False"): (
+        "has_context", "context_is_silent", "many_by_option", "partial_is_false",
+    ),
     ("schema.Schema._init_fields", "infers fields"): ("infers_fields",),
+    ("schema.Schema._invoke_processors", "originals by zip"): ("pads_originals",),
+    ("schema.Schema._invoke_processors", "hooks by pair"): ("pads_originals", "hooks_by_pair"),
     ("schema.Schema._invoke_load_processors", "not given unknown"): ("hooks_get_unknown",),
     ("schema.Schema._invoke_schema_validators", "pass_many"): ("hooks_pass_many",),
     ("schema.Schema.dict_class", "by ordered"): ("is_ordered_by_option",),
+    ("schema.Schema.set_class", "by ordered"): (),
+    ("validate.URL.__init__", "always absolute"): ("urls_have_absolute",),
     ("validate.And.__call__", "False is an error"): ("false_is_an_error",),
 }
 """For each function and variant in the semantic lock: the features that are then inverted, compared
@@ -71,7 +90,8 @@ with the release that the plans were written against. Any other variant counts a
 
 WRITTEN_AGAINST = frozenset({
     "copies_messages", "has_processors", "nested_many_overrides", "empty_key_is_a_key",
-    "fragment_follows_host", "hooks_get_unknown",
+    "fragment_follows_host", "hooks_get_unknown", "pads_originals", "many_by_option",
+    "urls_have_absolute",
 })
 """The features of that release. It lacks the others."""
 
@@ -102,6 +122,16 @@ cdef class Upstream:
     :ivar functions_take_context: whether a function of a ``Function`` field with a second parameter
         gets ``context``.
     :ivar has_serialization_type: whether ``TimeDelta`` has the option ``serialization_type``.
+    :ivar timedeltas_are_whole: whether ``TimeDelta`` dumps and loads whole numbers only.
+    :ivar truncates_timedeltas: whether it dumps a quotient of floats without its fraction.
+    :ivar gives_partial: whether fields get ``partial`` also where it is None.
+    :ivar partial_is_false: whether an instance's ``partial`` is False where none is given.
+    :ivar many_by_option: whether ``many`` may stand in ``Meta``.
+    :ivar context_is_silent: whether a ``context`` is not warned of.
+    :ivar pads_originals: whether hooks get None for objects beyond the last original.
+    :ivar hooks_by_pair: whether ``_hooks`` has names by tag and ``pass_many``, and each function
+        its options.
+    :ivar urls_have_absolute: whether ``URL`` has the option ``absolute``.
     :ivar is_ordered_by_option: whether ``dict_class`` depends on ``Schema.ordered``.
     :ivar collection_keyword: the keyword of ``_invoke_schema_validators`` that says which hooks
     run.

@@ -189,12 +189,40 @@ cdef tuple _hooks(Analysis analysis, tuple tags):
 
 
 cdef object _hooks_of(Analysis analysis, object table, str tag):
+    """Return the hooks of a tag as triples of the method's name, whether it is given a whole
+    collection, and its options."""
+    if not analysis.upstream.hooks_by_pair or tag == "validates":
+        return _listed(analysis, table, tag) or None
+    upstream = analysis.upstream
+    if not upstream.has(type(analysis.schema), "_has_processors", upstream.Schema):
+        raise NotPlannable("_has_processors is overridden")
+    return tuple([
+        (name, many, _options_of_hook(analysis, name, (tag, many)))
+        for many in (True, False)
+        for name in _listed(analysis, table, (tag, many))
+    ]) or None
+
+
+cdef tuple _listed(Analysis analysis, object table, object key):
     if type(table) is not dict:
-        table[tag]
-    listed = analysis.watch_entry(table, tag)
+        table[key]
+    listed = analysis.watch_entry(table, key)
     if type(listed) is not list:
-        raise NotPlannable(f"_hooks[{tag!r}] is a {type(listed).__qualname__}")
-    return analysis.watch_list(listed) or None
+        raise NotPlannable(f"_hooks[{key!r}] is a {type(listed).__qualname__}")
+    return analysis.watch_list(listed)
+
+
+cdef dict _options_of_hook(Analysis analysis, object name, tuple key):
+    """Return the options of a hook in releases that keep them with the function."""
+    function = static(type(analysis.schema), name)
+    options = getattr(function, "__marshmallow_hook__", None) if type(function) in METHODS else None
+    found = analysis.watch_entry(options, key) if type(options) is dict else None
+    if type(found) is not dict:
+        raise NotPlannable(f"the hook {name} is no plain method")
+    return found
+
+
+cdef tuple METHODS = (FunctionType, staticmethod, classmethod)
 
 
 cdef object _step(Analysis analysis, object rules, object name, object field):

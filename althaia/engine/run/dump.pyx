@@ -430,6 +430,6 @@ cdef object run_changed(object schema, object obj, object data, object many):
     """Run upstream's code for the rest of ``Schema.dump`` after a ``pre_dump`` hook changed the
     schema."""
     result = schema._serialize(data, many=many)
-    if schema._hooks["post_dump"]:
+    if has_hooks(schema, "post_dump"):
         return schema._invoke_dump_processors("post_dump", result, many=many, original_data=obj)
     return result

@@ -49,6 +49,13 @@ cdef inline object invoke_one(
     if pass_original:
         return [
             call(processor, item, origin, True, options)
-            for item, origin in zip_longest(data, original)
+            for item, origin in (zip_longest if upstream.pads_originals else zip)(data, original)
         ]
     return [call(processor, item, None, False, options) for item in data]
+
+
+cdef object has_hooks(object schema, str tag):
+    """Return whether a schema has hooks of this tag."""
+    if upstream.hooks_by_pair:
+        return schema._has_processors(tag)
+    return schema._hooks[tag]

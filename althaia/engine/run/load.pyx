@@ -29,7 +29,7 @@ cdef LoadFrame open_load_frame(
         if plan.slots:
             frame.children = [None] * plan.slots
             frame.state = existing_dict(schema)
-        if partial is True or partial is False:
+        if partial is True or partial is False or (partial is None and upstream.gives_partial):
             frame.kwargs = {"partial": partial}
         elif partial is not None:
             frame.sub_partials = sub_partials(plan, partial)
@@ -387,7 +387,9 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
     errors = frame.stored()
     if errors:
         return fail(frame, errors, result)
-    if not postprocess or not (frame.schema._hooks["post_load"] if changed else plan.post_hooks):
+    if not postprocess or not (
+        has_hooks(frame.schema, "post_load") if changed else plan.post_hooks
+    ):
         return result
     try:
         if changed:

@@ -204,7 +204,7 @@ cdef object loaded_by_field(
 ):
     """Return what ``Schema._call_and_store`` returns for a field's ``deserialize``."""
     try:
-        if partial is None:
+        if partial is None and not upstream.gives_partial:
             return field.deserialize(value, key, data)
         return field.deserialize(value, key, data, partial=partial)
     except upstream.ValidationError as error:

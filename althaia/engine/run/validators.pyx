@@ -294,7 +294,10 @@ def url_check(analysis, validator):
     analysis.require_reviewed(*[f"validate.URL.RegexMemoizer.{name}" for name in MEMOIZER])
     if static(type(validator), "_regex") is not analysis.upstream.raw(owner, "_regex"):
         raise NotPlannable("_regex is not upstream's")
-    if analysis.field_value(validator, "absolute") is not True:
+    if (
+        analysis.upstream.urls_have_absolute
+        and analysis.field_value(validator, "absolute") is not True
+    ):
         raise NotPlannable("it wants relative addresses")
     schemes = analysis.field_value(validator, "schemes")
     if type(schemes) is not set or not {"http", "https"} <= schemes:

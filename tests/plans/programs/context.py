@@ -1,7 +1,8 @@
-"""Instances and their context in release 3.26: the real marshmallow beside ours.
+"""Instances and their context before release 4: the real marshmallow beside ours.
 
 Prints ``context`` once every answer, warning and line of a warning is the same, and instances are
-lazy: with a context, with ``Meta.ordered``, and with fields that are inferred.
+lazy: with a context, with ``Meta.ordered``, with fields that are inferred, and with nested schemas
+that are named or "self".
 """
 
 from __future__ import annotations
@@ -51,13 +52,22 @@ def schemas(ma: Any, **options: Any) -> tuple[Any, Any]:
         given = ma.fields.Nested(Inner(), only=("a",))
         called = ma.fields.Nested(lambda: Inner(many=True))
         many = ma.fields.List(ma.fields.Nested(lambda: Inner))
+        by_name = ma.fields.Nested("Inner")
+        own = ma.fields.Nested("self", only=("at", "one.a"))
         at = ma.fields.Date(data_key="on")
 
     return Outer, Inner
 
 
 MOMENT = dt.datetime(2024, 5, 6, 7, 8, 9, tzinfo=dt.UTC)
-DATA = {"one": {"a": 1}, "given": {"a": 2}, "called": [{"a": 3}], "many": [{"a": 4}]}
+DATA = {
+    "one": {"a": 1},
+    "given": {"a": 2},
+    "called": [{"a": 3}],
+    "many": [{"a": 4}],
+    "by_name": {"a": 5},
+    "own": {"at": MOMENT, "one": {"a": 6}},
+}
 
 
 def scenario(**made: Any) -> Callable[[Any], Any]:
@@ -72,7 +82,8 @@ def scenario(**made: Any) -> Callable[[Any], Any]:
         )
         dumped = schema.dump(DATA)
         schema.context["later"] = 1
-        return dumped, schema.dump(DATA), schema.load({"one": {"a": "5"}}), sorted(vars(schema))
+        loaded = schema.load({"one": {"a": "5"}, "by_name": {"a": 1}, "own": {"on": "2024-05-06"}})
+        return dumped, schema.dump(DATA), loaded, sorted(vars(schema))
 
     return ask
 

@@ -1,4 +1,4 @@
-"""ISO dates and times in release 3.26: the real marshmallow beside ours.
+"""ISO dates and times before release 4: the real marshmallow beside ours.
 
 Prints ``iso`` once fields answer to made-up text as the real ones do, with the same time zones.
 """

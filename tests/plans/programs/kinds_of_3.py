@@ -1,4 +1,4 @@
-"""``TimeDelta`` and ``Function`` in release 3.26: the real marshmallow beside ours.
+"""Kinds of fields that release 4 has changed, before it: the real marshmallow beside ours.
 
 Prints ``kinds_of_3`` once every answer is the same and each usual field has a step of its own.
 """
@@ -6,6 +6,8 @@ Prints ``kinds_of_3`` once every answer is the same and each usual field has a s
 from __future__ import annotations
 
 import datetime as dt
+import inspect
+import uuid
 import warnings
 from functools import partial
 from typing import Any
@@ -62,17 +64,34 @@ WITH_CONTEXT = {"two", "by_default", "method"}
 
 
 def schemas(ma: Any) -> list[Any]:
+    span = ma.fields.TimeDelta
+    # Before 3.17 the numbers are whole.
+    types = (
+        [(int,), (float,)] if "serialization_type" in inspect.signature(span).parameters else [()]
+    )
     spans = {
-        f"{unit}_{made.__name__}": ma.fields.TimeDelta(unit, made)
+        f"{unit}_{'_'.join([made.__name__ for made in types_])}": span(unit, *types_)
         for unit in UNITS
-        for made in (int, float)
+        for types_ in types
     }
     functions = {
         name: ma.fields.Function(function, function)
         for name, function in {**FUNCTIONS, **LEFT}.items()
     }
     functions["within"] = ma.fields.List(ma.fields.Function(two, two))
-    return [ma.Schema.from_dict(spans), ma.Schema.from_dict(functions)]
+    others = {
+        "flag": ma.fields.Boolean(),
+        "words": ma.fields.Boolean(truthy={"ja", 2}, falsy={"nein", 3}),
+        "any": ma.fields.Boolean(truthy=(), falsy={0}),
+        "id": ma.fields.UUID(),
+    }
+    return [ma.Schema.from_dict(each) for each in (spans, functions, others)]
+
+
+OTHERS = [
+    *(True, False, 0, 1, 1.0, 2, 3, "t", "OFF", "ja", "nein", "x", "", None, [], {}, b"t"),
+    *(uuid.UUID(int=5), str(uuid.UUID(int=6)), "0" * 32, bytes(16), "{" + "0" * 32 + "}"),
+]
 
 
 def outcome(call: Any, *args: Any) -> str:
@@ -83,8 +102,13 @@ def outcome(call: Any, *args: Any) -> str:
 
 
 def answers(ma: Any) -> list[str]:
-    spans, functions = schemas(ma)
+    spans, functions, others = schemas(ma)
     found = []
+    for each in OTHERS:
+        for name in others().fields:
+            found.append(outcome(others().load, {name: each}))
+            found.append(outcome(others().dump, {name: each}))
+            found.append(outcome(others().dumps, {name: each}))
     for name in spans().fields:
         found += [outcome(spans().dump, {name: each}) for each in (*SPANS, 5, "x", None)]
         found += [outcome(spans().dumps, {name: each}) for each in SPANS]

@@ -41,7 +41,7 @@ def schemas(ma: Any) -> dict[str, Any]:
         span = fields.TimeDelta()
         stamp = fields.DateTime(format="timestamp")
         stamp_ms = fields.DateTime(format="timestamp_ms")
-        colour = fields.Enum(Colour)
+        colour = getattr(fields, "Enum", lambda of: fields.String())(Colour)
         pair = fields.Tuple((fields.Integer(), fields.Integer()))
         inner = fields.Nested(Inner, data_key="INNER")
         deep = fields.String(attribute="p.q")
