@@ -27,7 +27,7 @@ from althaia import seam
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Any
 
     # Type checkers export what it exports.
     from marshmallow import *  # noqa: F403
@@ -91,7 +91,6 @@ def patch(
     force: bool = False,
     compiled: bool | None = None,
     notes: bool | None = None,
-    gc: Literal["pause", "run"] | None = None,
 ) -> bool:
     """Make every later ``import marshmallow`` yield the installed release, with plans.
 
@@ -110,15 +109,11 @@ def patch(
     :param notes: True: an exception that leaves a planned dump or load gets a note that names the
         field, as ``althaia: while dumping OrderSchema.lines[2].at``; False: none any more. Not
         given: what ``ALTHAIA_NOTES`` says, which is none where it is not set.
-    :param gc: ``"pause"``: the garbage collector is off while a plan dumps a list or tuple of
-        1,000 objects or more. ``"run"``: never, which is what happens where neither this nor
-        ``ALTHAIA_GC`` says otherwise.
     :returns: whether the redirect is in place: True, unless ``ALTHAIA_DISABLE`` is set.
     :raises LatePatchError: the real marshmallow is already imported; the message names the
         modules that hold references to it.
     :raises ReleaseError: no marshmallow is installed, or one older than 3.13.
     :raises ConfigError: an ``ALTHAIA_…`` variable of the environment has a bad value.
-    :raises ValueError: ``gc`` is something else.
 
     >>> import althaia
     >>> althaia.patch()
@@ -127,7 +122,7 @@ def patch(
     """
     from althaia.switch import redirect
 
-    done = redirect.switch_on("althaia.patch()", force=force, compiled=compiled, gc=gc)
+    done = redirect.switch_on("althaia.patch()", force=force, compiled=compiled)
     if notes is not None:
         from althaia.trust import notes as trust_notes
 

@@ -57,9 +57,6 @@ _connectors: list[Connector] = []
 failure: BaseException | None = None
 """The reason why the engine could not be loaded, or None."""
 
-pause_collector: bool | None = None
-"""Whether large dumps run with the garbage collector switched off; None until somebody patches."""
-
 pristine: dict[type, Namespace] = {}
 """Upstream's classes as they were defined: their attributes by class."""
 

@@ -10,16 +10,7 @@
 #include <Python.h>
 
 #include "althaia/cpython/layout.h"
-
-/* Return 1 if a dictionary that holds this value must be tracked by the GC. */
-static inline int
-althaia_may_be_tracked(PyObject *value)
-{
-    /* PyType_IS_GC() is a macro and is tested first: it is false for most values and saves the call
-     * of PyObject_IS_GC(). */
-    return PyType_IS_GC(Py_TYPE(value)) && PyObject_IS_GC(value)
-        && (!PyTuple_CheckExact(value) || PyObject_GC_IsTracked(value));
-}
+#include "althaia/cpython/loose.h"
 
 /* Set dict[key] = value. The dictionary is a copy of a template, and `key` is the n-th key of that.
  * The n-th value is replaced only if it still is the template's None: user code may have found the

@@ -38,10 +38,9 @@ from althaia.engine.plan cimport (
     Counters,
     Plan,
     Upstream,
-    collect_again,
     counters_of,
     option,
-    stop_collecting,
+    settled,
     upstream,
 )
 from althaia.engine.instances cimport at_once
@@ -130,22 +129,6 @@ cdef inline Plan inner_plan(object schema, int direction, object obj, object man
     return plan
 
 
-# The fewest objects for which a pause of the GC saves a measurable time.
-cdef int MANY_OBJECTS = 1000
-
-
-cdef bint pause_collector(object obj, object many) except -1:
-    """Switch the GC off for a large dump, if ``patch(gc="pause")`` asks for it.
-
-    Return whether this call switched it off; only then :func:`collect_again` switches it on. The GC
-    runs after a number of allocations. The objects of a result are all alive, so that these runs
-    find nothing.
-    """
-    if not (type(obj) is list or type(obj) is tuple) or len(obj) < MANY_OBJECTS:
-        return False
-    return seam.pause_collector and is_plainly_true(many) and stop_collecting()
-
-
 # ---- Dump ------------------------------------------------------------------------------
 #
 # Each call finds its plan, opens a frame and runs it. If there is no plan or no frame, upstream's
@@ -179,12 +162,9 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
     cdef DumpPlan plan = frame.plan
     cdef Counters counters = <Counters>plan.statistics
     cdef object result
-    cdef bint collecting = False
     althaia_count(&counters.calls, 1)
     althaia_enter()
     try:
-        if frame.large:
-            collecting = pause_collector(obj, frame.many)
         if wanted == WHOLE:
             result = dump_with_hooks(plan, obj, frame.many, frame)
         elif wanted == FIELDS:
@@ -196,10 +176,9 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
                 sink.put_value(upstream.missing)
             result = sink.finished_bytes() if wanted == BYTES else sink.finished()
     finally:
-        collect_again(collecting)
         althaia_leave()
     althaia_count(&counters.objects, count(obj, frame.many, result) or frame.written)
-    return result
+    return settled(result, frame.growth)
 
 
 cdef Py_ssize_t count(object obj, object many, object result):
@@ -289,7 +268,7 @@ cdef object run_load(LoadFrame frame, object data, bint postprocess):
     althaia_count(&counters.objects, objects)
     althaia_enter()
     try:
-        return load_whole_or_fail(plan, data, frame, postprocess)
+        return settled(load_whole_or_fail(plan, data, frame, postprocess), frame.growth)
     finally:
         althaia_leave()
 
@@ -399,6 +378,6 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
     frame.index = index
     althaia_enter()
     try:
-        return load_items(plan, data, -1, many, frame)
+        return settled(load_items(plan, data, -1, many, frame), frame.growth)
     finally:
         althaia_leave()

@@ -119,6 +119,23 @@ cdef extern from "althaia/cpython/templates.h":
     int althaia_put(dict mapping, Py_ssize_t n, void* key, object value) except -1
 
 
+cdef extern from "althaia/cpython/loose.h":
+    ctypedef struct althaia_growth:
+        Py_ssize_t made
+        bint loose
+
+    void althaia_completed(althaia_growth* growth, object made)
+    int althaia_settle(object value)
+
+
+cdef inline object settled(object result, althaia_growth* growth):
+    """Return an object that is handed to user code. If it is a result of this call, the GC tracks
+    it from now on as it would track upstream's."""
+    if growth.loose:
+        althaia_settle(result)
+    return result
+
+
 cdef enum:
     # After how many results a plan gets its template.
     FILLED_AFTER = 100
@@ -160,10 +177,13 @@ cdef inline object new_result(Plan plan, bint full):
     return {} if plan.dict_class is dict else plan.dict_class()
 
 
-cdef inline object in_its_room(Plan plan, object result, bint full):
-    """Return a finished result, or a copy without the room of the keys that it lacks."""
+cdef inline object finished(Plan plan, object result, bint full, althaia_growth* growth):
+    """Return a result to which nothing is added any more, or a copy without the room of the keys
+    that it lacks."""
     if full and len(<dict>result) < plan.fewest:
-        return PyDict_Copy(result)
+        result = PyDict_Copy(result)
+    if plan.dict_class is dict:
+        althaia_completed(growth, result)
     return result
 
 

@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t
 
 from althaia.cpython.primitives cimport althaia_inline_cache
 from althaia.engine.objects.object_reader cimport Reading, Readings
-from althaia.engine.plan cimport InstanceDict, Plan, upstream
+from althaia.engine.plan cimport InstanceDict, Plan, althaia_growth, upstream
 from althaia.formats.codec cimport Keys, Record, Sink, Tape
 
 
@@ -58,6 +58,9 @@ cdef class LoadFrame:
     cdef InstanceDict state
     cdef object many
     cdef bint large
+    # Of the whole call: the outermost frame's own.
+    cdef althaia_growth* growth
+    cdef althaia_growth own_growth
     cdef object partial
     cdef object unknown
     cdef object index
@@ -160,6 +163,9 @@ cdef class DumpFrame:
     cdef InstanceDict state
     cdef object many
     cdef bint large
+    # As in a load.
+    cdef althaia_growth* growth
+    cdef althaia_growth own_growth
     # How many objects of a collection were written to a sink.
     cdef Py_ssize_t written
     cdef list children

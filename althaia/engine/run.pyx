@@ -13,7 +13,7 @@ from itertools import zip_longest
 from types import MethodType
 
 cimport cython
-from cpython.dict cimport PyDict_DelItem
+from cpython.dict cimport PyDict_DelItem, PyDict_SetItem
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
@@ -32,8 +32,9 @@ from althaia.engine.objects.object_reader cimport (
     NOT_THERE, Reading, Readings, has_no_reader, read_once,
 )
 from althaia.engine.plan cimport (
-    ABSENT, DUMP, EXTRAORDINARY, LOAD, Guard, InstanceDict, Plan, althaia_put, existing_dict,
-    in_its_room, is_filled, is_lazy, new_result, option, set_attributes, upstream,
+    ABSENT, DUMP, EXTRAORDINARY, LOAD, Guard, InstanceDict, Plan, althaia_completed, althaia_put,
+    althaia_settle, existing_dict, finished, is_filled, is_lazy, new_result, option, set_attributes,
+    settled, upstream,
 )
 from althaia.formats.codec cimport ARRAY, RECORD, Keys, Record, Sink, Tape, after, open_key
 

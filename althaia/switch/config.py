@@ -57,8 +57,6 @@ class Settings:
     notes: bool
     """``ALTHAIA_NOTES``: add a note with the field to an exception that leaves a plan. Any value
     but no is yes."""
-    gc: str
-    """``ALTHAIA_GC``: ``pause`` where the garbage collector is off during large dumps, else ""."""
     unknown: tuple[str, ...]
     """Variables of the environment that begin with ``ALTHAIA_`` and that nothing reads."""
 
@@ -130,18 +128,9 @@ def _share(text: str) -> float:
     raise ValueError("no share of the calls, from 0 to 1 (0.01 is one in a hundred)")
 
 
-def _collector(text: str) -> str:
-    if is_no(text):
-        return ""
-    if text.strip().lower() == "pause":
-        return "pause"
-    raise ValueError(f"neither pause nor no ({', '.join(_NO)})")
-
-
 _READ: dict[str, Callable[[str], object]] = {
     "compare": _share,
     "compare_file": str,
-    "gc": _collector,
     # What only says something must not keep the redirect from being made.
     "log": _unless_no,
     "notes": _unless_no,

@@ -50,15 +50,11 @@ REFUSALS = (ConfigError, installed.ReleaseError, LatePatchError)
 """What :func:`switch_on` raises where marshmallow cannot be redirected."""
 
 
-def switch_on(
-    how: str, *, force: bool = False, compiled: bool | None = None, gc: str | None = None
-) -> bool:
+def switch_on(how: str, *, force: bool = False, compiled: bool | None = None) -> bool:
     """Switch the redirect on; see :func:`althaia.patch`.
 
     :param how: what switched it on, for ``althaia.info()``; the first call counts.
     """
-    if gc not in (None, "pause", "run"):
-        raise ValueError(f"gc={gc!r}: expected 'pause' or 'run'")
     if settings().disable:
         return False
     if not force and not _redirect.installed:
@@ -66,9 +62,6 @@ def switch_on(
     if compiled is not None:
         releases.wants_compiled = compiled
     _redirect.install(force=force, how=how)
-    if gc is not None or seam.pause_collector is None:
-        # A later patch() that does not say leaves it as it is.
-        seam.pause_collector = (gc or settings().gc) == "pause"
     return True
 
 

@@ -10,7 +10,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from althaia import seam
 from althaia.switch import config, installed, redirect, release
 from althaia.switch.release import COMPILED, INTERPRETED
 
@@ -70,8 +69,6 @@ class Info:
     """Which release is served, or would be."""
     plans: str
     """``on``, or ``none`` and why."""
-    collector: str
-    """``runs``, or ``paused for large dumps``."""
     settings: dict[str, bool | float | str]
     unknown_variables: tuple[str, ...]
     """Variables of the environment that begin with ``ALTHAIA_`` and that nothing reads."""
@@ -127,7 +124,6 @@ class Info:
             "lost": "; ".join(served.lost),
             "not known": served.unknown and f"{len(served.unknown)} functions; --json names them",
             "plans": self.plans,
-            "collector": self.collector,
             "settings": ", ".join(k for k, on in self.settings.items() if on) or "none",
             "unknown variables": ", ".join(map(suggested, self.unknown_variables)),
         }
@@ -168,7 +164,6 @@ def info() -> Info:
         real_location=location,
         served=served,
         plans=f"none: {why}" if (why := release.why_no_plans()) else "on",
-        collector="paused for large dumps" if seam.pause_collector else "runs",
         settings=config.settings().as_dict(),
         unknown_variables=config.settings().unknown,
     )

@@ -1,7 +1,7 @@
 """Fields that contain fields: ``List``, ``Tuple``, ``Dict``.
 
 Each step first tests whether it can iterate over the value itself. Any other value is passed to the
-field's own method.
+field's own method. A list or dictionary may be loose (cpython/loose.h), what is in a tuple not.
 """
 
 # ---- Dump --------------------------------------------------------------------------
@@ -27,6 +27,7 @@ cdef class DumpList(DumpStep):
         finally:
             if not done:
                 add_to_trail("[{}]", len(items))
+        althaia_completed(frame.growth, items)
         return items
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
@@ -82,11 +83,10 @@ cdef class DumpTuple(DumpStep):
             return self.own_field(frame)._serialize(value, self.attr, obj)
         converted = []
         for i in range(len(self.items)):
-            converted.append(
-                (<DumpStep>PyTuple_GET_ITEM(self.items, i)).convert(
-                    <object>PyTuple_GET_ITEM(fitting, i), obj, frame
-                )
+            each = (<DumpStep>PyTuple_GET_ITEM(self.items, i)).convert(
+                <object>PyTuple_GET_ITEM(fitting, i), obj, frame
             )
+            converted.append(settled(each, frame.growth))
         return tuple(converted)
 
     def inner(self):
@@ -129,6 +129,7 @@ cdef class DumpDict(DumpStep):
         finally:
             if not done:
                 add_to_trail("[{!r}]", key)
+        althaia_completed(frame.growth, result)
         return result
 
     def inner(self):
@@ -183,6 +184,7 @@ cdef class LoadList(LoadStep):
         finally:
             if not done:
                 add_to_trail("[{}]", index)
+        althaia_completed(frame.growth, items)
         return items if errors is None else fail(frame, errors, items)
 
     cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
@@ -204,6 +206,7 @@ cdef class LoadList(LoadStep):
         finally:
             if not done:
                 add_to_trail("[{}]", index)
+        althaia_completed(frame.growth, items)
         return items if errors is None else fail(frame, errors, items)
 
     def inner(self):
@@ -232,6 +235,8 @@ cdef class LoadTuple(LoadStep):
             loaded = load_value(<LoadStep>PyTuple_GET_ITEM(self.items, index), each, None, frame)
             errors = with_item(errors, loaded, index, items, frame)
             index += 1
+        for each in items:
+            settled(each, frame.growth)
         return tuple(items) if errors is None else fail(frame, errors, items)
 
     def inner(self):
@@ -286,6 +291,7 @@ cdef class LoadDict(LoadStep):
         finally:
             if not done:
                 add_to_trail("[{!r}]", key)
+        althaia_completed(frame.growth, result)
         return result if errors is None else fail(frame, errors, result)
 
     def inner(self):

@@ -42,7 +42,9 @@ cdef class DumpNested(DumpStep):
             result = child.schema.dump(value, many=many)
         else:
             result = dumped(child, value, None)
-        return self.plucked(result, child.schema) if self.pluck else result
+        if self.pluck:
+            return self.plucked(settled(result, frame.growth), child.schema)
+        return result
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
         cdef DumpFrame child = self.child_of(frame)
@@ -50,7 +52,7 @@ cdef class DumpNested(DumpStep):
             value = self.converted(child, value, frame)
             if value is upstream.missing:
                 return False
-            sink.put_value(value)
+            sink.put_value(settled(value, frame.growth))
             return True
         return dumped(child, value, sink)
 
@@ -108,6 +110,7 @@ cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
             plan = None
     child = open_dump_frame(plan, schema)
     child.large = frame.large
+    child.growth = frame.growth
     child.bound = times_rebound()
     if plan is not None:
         child.many = many_or(many, many_of_field)
@@ -236,6 +239,7 @@ cdef LoadFrame kept_frame(LoadFrame child, int slot, LoadFrame frame):
     """Make a new frame the child of another one, and keep it for the values to come if its schema
     is the same for all."""
     child.large = frame.large
+    child.growth = frame.growth
     child.bound = times_rebound()
     # Names in ``partial`` are a new list for each value, because hooks may change it.
     if frame.sub_partials is None and is_alike_for_all(child.schema, child.plan):

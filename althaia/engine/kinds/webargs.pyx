@@ -22,8 +22,9 @@ cdef class DumpDelimited(DumpStep):
     cdef object convert(self, object value, object obj, DumpFrame frame):
         if self.size >= 0 and (type(value) is not tuple or len(<tuple>value) != self.size):
             return self.own_field(frame)._serialize(value, self.attr, obj)
+        value = settled(self.items.convert(value, obj, frame), frame.growth)
         # In a generator, as in upstream: a value that is not iterable then raises the same error.
-        return self.delimiter.join(formatted(self.items.convert(value, obj, frame)))
+        return self.delimiter.join(formatted(value))
 
     def inner(self):
         return self.items.inner()

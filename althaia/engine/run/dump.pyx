@@ -29,6 +29,7 @@ cdef DumpFrame open_dump_frame(DumpPlan plan, object schema):
     cdef DumpFrame frame = DumpFrame.__new__(DumpFrame)
     frame.schema = schema
     frame.plan = plan
+    frame.growth = &frame.own_growth
     if plan is not None and plan.slots:
         frame.children = [None] * plan.slots
         frame.state = existing_dict(schema)
@@ -87,7 +88,7 @@ cdef class DumpStep(Step):
         value = self.convert(value, obj, frame)
         if value is upstream.missing:
             return False
-        sink.put_value(value)
+        sink.put_value(settled(value, frame.growth))
         return True
 
 
@@ -254,6 +255,7 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
     cdef PyObject* steps = <PyObject*>plan.steps
     cdef Py_ssize_t i
     cdef bint full = is_filled(plan, len(<dict>obj) if type(obj) is dict else plan.fewest)
+    cdef bint plain = plan.dict_class is dict
     cdef object result = new_result(plan, full)
     cdef Reading reading = reading_of(obj, frame)
     cdef PyObject* step = NULL
@@ -270,13 +272,16 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
                     PyDict_DelItem(result, (<DumpStep>step).key)
             elif full:
                 althaia_put(<dict>result, i, <void*>(<DumpStep>step).key, value)
+            elif plain:
+                PyDict_SetItem(result, (<DumpStep>step).key, value)
             else:
-                result[(<DumpStep>step).key] = value
+                # The dictionary may be of a class of the user's.
+                result[(<DumpStep>step).key] = settled(value, frame.growth)
         done = True
     finally:
         if not done:
             add_to_trail(".{}", (<DumpStep>step).attr)
-    return in_its_room(plan, result, full)
+    return finished(plan, result, full, frame.growth)
 
 
 cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame):
@@ -294,6 +299,8 @@ cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame):
     finally:
         if not done:
             add_to_trail("[{}]", len(results))
+    if frame.growth.loose:
+        althaia_completed(frame.growth, results)
     return results
 
 
@@ -323,7 +330,7 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     cdef bint first = True, done = False
     cdef object value
     if sink.format.sort_keys or not plan.has_record:
-        return sink.put_value(run_one(plan, obj, frame))
+        return sink.put_value(settled(run_one(plan, obj, frame), frame.growth))
     reading = reading_of(obj, frame)
     if frame.record is None:
         # The frame holds the record while the sink uses it: another call may replace the plan's.
@@ -379,6 +386,7 @@ cdef object dump_with_hooks(DumpPlan plan, object obj, object many, DumpFrame fr
             return run_changed(frame.schema, obj, data, many)
     data = dump_items(plan, data, many, frame)
     if plan.post_hooks is not None:
+        data = settled(data, frame.growth)
         data = invoke_dump_hooks(plan.post_hooks, data, obj, many, frame.schema)
     return data
 

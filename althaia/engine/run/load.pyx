@@ -22,6 +22,7 @@ cdef LoadFrame open_load_frame(
     cdef LoadFrame frame = LoadFrame.__new__(LoadFrame)
     frame.schema = schema
     frame.plan = plan
+    frame.growth = &frame.own_growth
     frame.many = many
     frame.partial = partial
     frame.unknown = unknown
@@ -104,7 +105,7 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
         not plain or found != size or size != len(<dict>data) or not plan.unique_keys
     ):
         load_unknown(plan.known_keys(), data, None, result, frame)
-    return in_its_room(plan, result, full)
+    return finished(plan, result, full, frame.growth)
 
 
 cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
@@ -153,7 +154,7 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
         load_unknown(
             plan.known_keys(), frame.tape.entries(frame.record), frame.tape, result, frame
         )
-    return in_its_room(plan, result, full)
+    return finished(plan, result, full, frame.growth)
 
 
 cdef Py_ssize_t load_fields(
@@ -224,9 +225,11 @@ cdef int put_unusual(
     elif full:
         althaia_put(<dict>result, i, <void*>step.target, value)
     elif step.dotted:
-        upstream.set_value(result, step.target, value)
+        upstream.set_value(result, step.target, settled(value, frame.growth))
+    elif frame.plan.dict_class is dict:
+        PyDict_SetItem(result, step.target, value)
     else:
-        result[step.target] = value
+        result[step.target] = settled(value, frame.growth)
     return 0
 
 
@@ -305,6 +308,8 @@ cdef object load_items(
         if not done:
             add_to_trail("[{}]", index)
     frame.index = index_before
+    if frame.growth.loose:
+        althaia_completed(frame.growth, results)
     return results
 
 
@@ -383,6 +388,7 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
             plan, processed, frame.root if text else -1, True if frame.many else False, frame
         )
     if changed or plan.has_validators:
+        result = settled(result, frame.growth)
         validate_schema(changed or plan.has_schema_validators, result, data, frame)
     errors = frame.stored()
     if errors:
@@ -396,7 +402,7 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
             return frame.schema._invoke_load_processors(
                 "post_load", result, original_data=data, **hook_options(frame)
             )
-        return invoke_load_hooks(plan.post_hooks, result, data, frame)
+        return invoke_load_hooks(plan.post_hooks, settled(result, frame.growth), data, frame)
     except upstream.ValidationError as error:
         # As in upstream, an error without messages is ignored.
         errors = error.normalized_messages()
@@ -432,7 +438,7 @@ cdef object handled_error(object data, LoadFrame frame):
     """Return the error of a failed load, after the schema's ``handle_error`` has had it."""
     if frame.tape is not None:
         data = frame.tape.share(frame.root)
-    error = validation_error(frame.messages, data, frame.valid_data)
+    error = validation_error(frame.messages, data, settled(frame.valid_data, frame.growth))
     if not is_unseen(<LoadPlan>frame.plan):
         frame.schema.handle_error(error, data, many=frame.many, partial=frame.partial)
     return error

@@ -240,6 +240,7 @@ cdef class LoadStep(Step):
         if value is not FAILED and self.checks is not None:
             value = self.validate(value, frame)
         if value is not FAILED and self.post_load is not None:
+            value = settled(value, frame.growth)
             for function in self.post_load:
                 value = function(value)
         return value
@@ -272,7 +273,7 @@ cdef class LoadStep(Step):
         cdef Py_ssize_t i
         if self.calls_validate:
             try:
-                self.own_field(frame)._validate(value)
+                self.own_field(frame)._validate(settled(value, frame.growth))
             except upstream.ValidationError as error:
                 return frame.failed(error)
             return value

@@ -28,6 +28,7 @@ cdef class Check:
 
     cdef object failure(self, object value):
         """Return PASSED or the messages. A ValidationError of user code propagates."""
+        althaia_settle(value)
         self.validator(value)
         return PASSED
 
@@ -91,6 +92,7 @@ cdef class ChoiceCheck(Check):
     cdef public object choices
 
     cdef object failure(self, object value):
+        althaia_settle(value)
         try:
             if value in self.choices:
                 return PASSED

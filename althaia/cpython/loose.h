@@ -1,0 +1,93 @@
+/* Loose containers: lists and dictionaries that a running call has made and the GC does not track.
+ *
+ * The GC runs after a number of allocations and traverses what it tracks. While a large result
+ * grows, all of it is alive, so that these runs find nothing, and each takes longer than the last.
+ *
+ * Only C variables and loose containers refer to a loose container. Whoever hands it to user code or
+ * puts it anywhere else settles it first: what CPython would track in it is tracked then. If a call
+ * fails, its loose containers are freed with its C variables.
+ */
+#ifndef ALTHAIA_LOOSE_H
+#define ALTHAIA_LOOSE_H
+
+#include <Python.h>
+
+#include "althaia/cpython/layout.h"
+
+/* A call that makes fewer containers leaves them tracked: the GC hardly runs in it. */
+#define ALTHAIA_LEFT_TRACKED 1000
+
+/* How many containers a call has made, and whether any is or was loose. */
+typedef struct {
+    Py_ssize_t made;
+    int loose;
+} althaia_growth;
+
+/* Count a list or dictionary that is complete and that nobody else refers to. Make it loose if it is
+ * tracked and the result is large. Without the GIL the GC keeps no list of what it tracks. */
+static inline void
+althaia_completed(althaia_growth *growth, PyObject *made)
+{
+#if ALTHAIA_HAS_GIL
+    if (++growth->made > ALTHAIA_LEFT_TRACKED && PyObject_GC_IsTracked(made)) {
+        PyObject_GC_UnTrack(made);
+        growth->loose = 1;
+    }
+#else
+    (void)growth;
+    (void)made;
+#endif
+}
+
+/* Return 1 if a dictionary that holds this value must be tracked by the GC. */
+static inline int
+althaia_may_be_tracked(PyObject *value)
+{
+    /* PyObject_IS_GC() asks the same, but is no macro. */
+    return PyType_IS_GC(Py_TYPE(value))
+        && (Py_TYPE(value)->tp_is_gc == NULL || PyObject_IS_GC(value))
+        && (!PyTuple_CheckExact(value) || PyObject_GC_IsTracked(value));
+}
+
+static inline int althaia_settle(PyObject *value);
+
+/* Settle a list or dictionary that is not tracked. It may be a user's dictionary, in which there is
+ * nothing to track.
+ *
+ * No user code runs here. As many calls are nested as were nested to make the containers, and each
+ * takes less of the stack. */
+static inline void
+althaia_settle_loose(PyObject *made)
+{
+    Py_ssize_t at = 0;
+    PyObject *value;
+    /* From 3.14 on CPython tracks all dictionaries. */
+    int tracked = PyList_CheckExact(made) || PY_VERSION_HEX >= 0x030E0000;
+    if (PyList_CheckExact(made)) {
+        while (at < PyList_GET_SIZE(made)) {
+            althaia_settle(PyList_GET_ITEM(made, at++));
+        }
+    } else {
+        while (PyDict_Next(made, &at, NULL, &value)) {
+            tracked |= althaia_settle(value);
+        }
+    }
+    if (tracked) {
+        PyObject_GC_Track(made);
+    }
+}
+
+/* Settle an object, whatever it is. Return 1 if a dictionary that holds it must be tracked. */
+static inline int
+althaia_settle(PyObject *value)
+{
+    if (!PyDict_CheckExact(value) && !PyList_CheckExact(value)) {
+        return althaia_may_be_tracked(value);
+    }
+    if (ALTHAIA_HAS_GIL && !PyObject_GC_IsTracked(value)) {
+        althaia_settle_loose(value);
+    }
+    return 1;
+}
+
+#endif

@@ -1,0 +1,362 @@
+"""The GC tracks a large result when its call ends, and what user code gets before that."""
+
+from __future__ import annotations
+
+import collections
+import gc
+import inspect
+import json
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import marshmallow as upstream
+import pytest
+
+from althaia import marshmallow as ma
+from tests.interpreters import FREE_THREADED
+
+N = 1_500
+LEFT_TRACKED = 1_000
+"""``ALTHAIA_LEFT_TRACKED`` in cpython/loose.h."""
+
+pytestmark = pytest.mark.skipif(FREE_THREADED, reason="tracked at once without the GIL")
+
+
+def untracked(value: Any) -> Iterator[Any]:
+    """The lists and dictionaries in a value that CPython would track and the GC does not."""
+    if type(value) in (dict, list, tuple):
+        inside = list(value.values() if type(value) is dict else value)
+        tracked = type(value) is list or sys.version_info >= (3, 14)
+        tracked = tracked or any(type(each) in (dict, list) for each in inside)
+        if type(value) is not tuple and tracked and not gc.is_tracked(value):
+            yield value
+        for each in inside:
+            yield from untracked(each)
+
+
+def tracked(value: Any) -> Any:
+    """What the GC tracks of a value, by place."""
+    if isinstance(value, dict):
+        return gc.is_tracked(value), {key: tracked(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return gc.is_tracked(value), [tracked(each) for each in value]
+    return gc.is_tracked(value)
+
+
+def everything(library: Any) -> Any:
+    """A schema of each kind of field that makes containers."""
+    fields = library.fields
+
+    class Inner(library.Schema):
+        x = fields.Integer()
+        y = fields.List(fields.Integer())
+
+    class Ordered(Inner):
+        dict_class = collections.OrderedDict
+
+    class Dotted(library.Schema):
+        x = fields.Integer(attribute="x.y")
+        y = fields.List(fields.Integer(), attribute="y.z")
+
+    class Everything(library.Schema):
+        flat = fields.Nested(Inner, only=["x"])
+        inner = fields.Nested(Inner)
+        many = fields.Nested(Inner, many=True)
+        ordered = fields.Nested(Ordered)
+        dotted = fields.Nested(Dotted)
+        wide = fields.Nested(
+            library.Schema.from_dict({f"k{n}": fields.List(fields.Integer()) for n in range(32)})
+        )
+        open = fields.Nested(library.Schema.from_dict({}), unknown=library.INCLUDE)
+        numbers = fields.List(fields.Integer())
+        lists = fields.List(fields.List(fields.Nested(Inner)))
+        pair = fields.Tuple((fields.Nested(Inner), fields.List(fields.Integer())))
+        by_name = fields.Dict(fields.String(), fields.Nested(Inner))
+        words = fields.Dict()
+        raw = fields.Raw()
+        plucked = fields.Pluck(Inner, "y", many=True)
+
+    return Everything
+
+
+def inner(n: int) -> dict[str, Any]:
+    return {"x": n, "y": [n]}
+
+
+def row(n: int, loaded: bool) -> dict[str, Any]:
+    """An object of :func:`everything`, some keys of which are missing in every third."""
+    made = {
+        "flat": {"x": n},
+        "inner": inner(n),
+        "many": [inner(n), {"x": n}],
+        "ordered": inner(n),
+        "dotted": {"x": n, "y": [n]},
+        "wide": {f"k{each}": [each] for each in range(32)},
+        "open": {"more": [n], "other": n},
+        "numbers": [n],
+        "lists": [[inner(n)], []],
+        "pair": (inner(n), [n]),
+        "by_name": {"k": inner(n)},
+        "words": {"k": [n]},
+        "raw": {"k": [n]},
+        "plucked": [[n]] if loaded else [inner(n)],
+    }
+    return {key: value for key, value in made.items() if n % 3 or len(key) % 2}
+
+
+def valid_data(schema: Any, rows: list[Any]) -> Any:
+    with pytest.raises((ma.ValidationError, upstream.ValidationError)) as caught:
+        schema.load([*rows, {"rows": "no list", "numbers": "none either"}])
+    return caught.value.valid_data
+
+
+WAYS: dict[str, Callable[[Any, list[Any]], Any]] = {
+    "dump": lambda schema, rows: schema.dump(rows),
+    "dump of an iterator": lambda schema, rows: schema.dump(iter(rows)),
+    "serialize": lambda schema, rows: schema._serialize(rows, many=True),
+    "load": lambda schema, rows: schema.load(rows),
+    "loads": lambda schema, rows: schema.loads(json.dumps(rows)),
+    "valid data": valid_data,
+}
+
+
+@pytest.mark.parametrize("shape", ["rows", "nested in one", "listed in one"])
+@pytest.mark.parametrize("way", WAYS)
+def test_the_result_is_tracked_as_upstreams(way: str, shape: str) -> None:
+    rows = [row(n, loaded="dump" not in way and way != "serialize") for n in range(N // 5)]
+    found = []
+    gc.disable()  # It untracks tuples.
+    try:
+        for library in (upstream, ma):
+            schema = everything(library)(many=True)
+            if shape != "rows":
+                field = library.fields.Nested(type(schema), many=shape == "nested in one")
+                if shape != "nested in one":
+                    field = library.fields.List(field)
+                schema = library.Schema.from_dict({"rows": field})(many=True)
+            given = rows if shape == "rows" else [{"rows": rows}]
+            found.append(tracked(WAYS[way](schema, given)))
+    finally:
+        gc.enable()
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("way", ["dump", "load", "loads"])
+def test_a_growing_result_is_not_tracked(way: str) -> None:
+    marker, seen = "a text that the lists of the result hold", []
+
+    def look() -> None:
+        seen.append(sum(type(each) is list for each in gc.get_referrers(marker)))
+
+    class Row(ma.Schema):
+        numbers = ma.fields.List(ma.fields.Function(lambda obj: marker, lambda value: marker))
+        look = ma.fields.Function(lambda obj: obj.get("look") and look(), lambda value: look())
+
+    rows: list[Any] = [{"numbers": [1]}] * N + [{"numbers": [1], "look": 1}]
+    schema = Row(many=True)
+    result = schema.loads(json.dumps(rows)) if way == "loads" else getattr(schema, way)(rows)
+    look()
+    assert seen[0] <= LEFT_TRACKED
+    assert seen[1] > N
+    assert not list(untracked(result))
+
+
+class Given:
+    """What user code was given, and what of it was not tracked."""
+
+    def __init__(self) -> None:
+        self.times = 0
+        self.untracked: list[Any] = []
+
+    def __call__(self, value: Any) -> Any:
+        self.times += 1
+        self.untracked += untracked(value)
+        return value
+
+
+class Choices(list[Any]):
+    """What ``OneOf`` asks."""
+
+    given: Given
+
+    def __contains__(self, value: object) -> bool:
+        self.given(value)
+        return True
+
+
+def receivers(given: Given) -> dict[str, Any]:
+    """Schemas in which user code is given what the call has made."""
+    fields = ma.fields
+    known = inspect.signature(ma.post_dump).parameters
+    all_at_once = {"pass_collection" if "pass_collection" in known else "pass_many": True}
+
+    class Inner(ma.Schema):
+        x = fields.Integer()
+        y = fields.List(fields.Integer())
+
+    class Dumped(Inner):
+        @ma.post_dump
+        def look(self, data: Any, **options: Any) -> Any:
+            return given(data)
+
+    class DumpedAll(Inner):
+        @ma.post_dump(**all_at_once)
+        def look(self, data: Any, **options: Any) -> Any:
+            return given(data)
+
+    class Loaded(Inner):
+        @ma.post_load
+        def look(self, data: Any, **options: Any) -> Any:
+            return given(data)
+
+    class LoadedAll(Inner):
+        @ma.post_load(**all_at_once)
+        def look(self, data: Any, **options: Any) -> Any:
+            return given(data)
+
+    class Validated(Inner):
+        @ma.validates_schema
+        def look(self, data: Any, **options: Any) -> None:
+            given(data)
+
+    class OneValidated(Inner):
+        @ma.validates("y")
+        def look(self, value: Any, **options: Any) -> None:
+            given(value)
+
+    class Mapping(dict[Any, Any]):
+        def __setitem__(self, key: Any, value: Any) -> None:
+            super().__setitem__(key, given(value))
+
+    class Owned(Inner):
+        dict_class = Mapping
+
+    class Handled(Inner):
+        z = fields.Integer(required=True)
+
+        def handle_error(self, error: Any, data: Any, **options: Any) -> None:
+            given(error.valid_data)
+
+    def accept(value: Any) -> None:
+        given(value)
+
+    choices = Choices()
+    choices.given = given
+    inner = fields.Nested(Inner, validate=accept)
+    numbers = fields.List(fields.Integer(), validate=ma.validate.OneOf(choices))
+    return {
+        "dump post_dump": fields.Nested(Dumped),
+        "dump post_dump of all": fields.Nested(DumpedAll, many=True),
+        "load post_load": fields.Nested(Loaded),
+        "load post_load of all": fields.Nested(LoadedAll, many=True),
+        "load validates_schema": fields.Nested(Validated),
+        "load validates": fields.Nested(OneValidated),
+        "dump dict_class": fields.Nested(Owned),
+        "load dict_class": fields.Nested(Owned),
+        "fail handle_error": fields.Nested(Handled),
+        "load validator": inner,
+        "load choices": numbers,
+        "load validator of a tuple": fields.Tuple((inner, numbers), validate=accept),
+        "load validator of a dict": fields.Dict(fields.String(), inner, validate=accept),
+    }
+
+
+@pytest.mark.parametrize("name", receivers(Given()))
+def test_user_code_gets_what_is_tracked(name: str) -> None:
+    given = Given()
+    field = receivers(given)[name]
+    schema = ma.Schema.from_dict({"before": ma.fields.List(ma.fields.Integer()), "field": field})()
+    value: Any = inner(1)
+    if isinstance(field, ma.fields.Tuple):
+        value = (value, [1])
+    elif isinstance(field, ma.fields.Dict):
+        value = {"k": value}
+    elif isinstance(field, ma.fields.List):
+        value = [1]
+    elif field.many:
+        value = [value, value]
+    rows = [{"before": [1], "field": value}] * N
+    way = name.split()[0]
+    if way == "fail":
+        with pytest.raises(ma.ValidationError):
+            schema.load(rows, many=True)
+    else:
+        result = getattr(schema, way)(rows, many=True)
+        assert not list(untracked(result))
+    assert given.times >= N
+    assert not given.untracked
+
+
+class Marked:
+    """An object that a weak reference can watch."""
+
+
+class Circles(ma.Schema):
+    """Its results are parts of circles through ``into``, when they are complete or on the way."""
+
+    numbers = ma.fields.List(ma.fields.Raw())
+    mark = ma.fields.Raw()
+
+    @ma.post_load
+    def close_loaded(self, data: Any, **options: Any) -> Any:
+        data["numbers"].append(data)
+        return data
+
+    @ma.post_dump
+    def close_dumped(self, data: Any, **options: Any) -> Any:
+        data["numbers"].append(data)
+        return data
+
+
+@pytest.mark.parametrize("stop", [None, ValueError, KeyboardInterrupt])
+@pytest.mark.parametrize("way", ["dump", "load"])
+def test_circles_are_collected_however_the_call_ends(way: str, stop: Any) -> None:
+    class Outer(ma.Schema):
+        one = ma.fields.Nested(Circles)
+        others = ma.fields.List(ma.fields.Nested(Circles))
+        last = ma.fields.Function(lambda obj: ending(obj.get("last")), lambda value: ending(value))
+
+    def ending(value: Any) -> Any:
+        if value and stop is not None:
+            raise stop
+        return value
+
+    marked = [Marked() for _ in range(3 * N)]
+    watched = [weakref.ref(each) for each in marked]
+    objects = [{"numbers": [each], "mark": each} for each in marked]
+    rows: list[Any] = [
+        {"one": a, "others": [b, c]}
+        for a, b, c in zip(objects[::3], objects[1::3], objects[2::3], strict=True)
+    ]
+    rows[-1]["last"] = True
+    gc.disable()
+    try:
+        result = getattr(Outer(many=True), way)(rows)
+        assert stop is None
+    except (ValueError, KeyboardInterrupt):
+        result = None
+    finally:
+        gc.enable()
+    del marked, objects, rows, result
+    gc.collect()
+    assert not any(each() for each in watched)
+
+
+def test_deep_results() -> None:
+    """Settling a result recurses no deeper than making it."""
+
+    class Node(ma.Schema):
+        numbers = ma.fields.List(ma.fields.Integer())
+        below = ma.fields.List(ma.fields.Nested(lambda: Node()))
+
+    schema = Node(many=True)
+    deep: Any = {"numbers": [1], "below": []}
+    for _ in range(150):
+        deep = {"numbers": [1], "below": [deep]}
+    rows = [deep] * 20
+    for way in (schema.dump, schema.load):
+        result = way(rows)
+        assert result == rows
+        assert not list(untracked(result))
