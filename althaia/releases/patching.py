@@ -69,6 +69,11 @@ class Patch:
     file: str
     hunks: tuple[Hunk, ...]
 
+    @property
+    def rests_on(self) -> frozenset[str]:
+        """The functions of upstream, as in the semantic lock, that the hook cannot do without."""
+        return frozenset(self.header.get("Rests-On", "").split())
+
     def applies_to(self, version: str) -> bool:
         return applies(self.header["Applies-To"], version)
 
@@ -125,7 +130,8 @@ class PatchedFile:
 
         :raises QueueError: a hunk does not fit, or fits twice
         """
-        before = self.lines.copy()
+        before = self.lines
+        self.lines = before.copy()
         try:
             return [self._apply_hunk(patch, hunk) for hunk in patch.hunks]
         except QueueError:

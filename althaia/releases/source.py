@@ -38,26 +38,34 @@ def hooked(sources: Mapping[str, bytes], folder: str, version: str, *, engine: b
     codes: dict[str, CodeType] = {}
     left_out: list[str] = []
     found: digests.Digests = {}
-    queue = [patching.parse(name, decode_source(data)) for name, data in patch_queue().items()]
+    parsed: dict[str, tuple[str, ast.Module]] = {}
+    paths = {name: os.path.join(folder, *name.split("/")) for name in sources}
     for name, source in sources.items():
-        path = os.path.join(folder, *name.split("/"))
         try:
             text = decode_source(source)
-            tree = ast.parse(text, path)
+            parsed[name] = text, ast.parse(text, paths[name])
         except (SyntaxError, ValueError):
             continue
-        found |= digests.of_tree(name, tree)
-        file = patching.PatchedFile(text, tree)
-        left_out += _patched(queue, file, name, version, engine)
-        patched = ast.parse(file.text, path)
-        _stand_where_upstream_does(patched, file, text.split("\n"))
-        codes[name] = compile(_renamed(patched), path, "exec", dont_inherit=True)
+        found |= digests.of_tree(name, parsed[name][1])
     table = meanings.Table.parse(decode_source(data_of("semantics.toml")))
-    return codes, left_out, *table.meanings_of_all(found)
+    unread, variants = table.meanings_of_all(found)
+    queue = [patching.parse(name, decode_source(data)) for name, data in patch_queue().items()]
+    for name, (text, tree) in parsed.items():
+        file = patching.PatchedFile(text, tree)
+        left_out += _patched(queue, file, name, version, engine, unread)
+        patched = ast.parse(file.text, paths[name])
+        _stand_where_upstream_does(patched, file, text.split("\n"))
+        codes[name] = compile(_renamed(patched), paths[name], "exec", dont_inherit=True)
+    return codes, left_out, unread, variants
 
 
 def _patched(
-    queue: list[patching.Patch], file: patching.PatchedFile, name: str, version: str, engine: bool
+    queue: list[patching.Patch],
+    file: patching.PatchedFile,
+    name: str,
+    version: str,
+    engine: bool,
+    unread: list[str],
 ) -> list[str]:
     """Apply the patches of a file. Return the names of those that do not fit."""
     # Leave out the patches that only the C compiler or the engine needs.
@@ -68,7 +76,7 @@ def _patched(
         if patch.file == name and patch.header["Reason"] not in unused and patch.applies_to(version)
     ]
     # A target may have two patches. If the version is unknown, both are tried, and one fits.
-    reached = {patch.header["Target"] for patch in patches if _fits(file, patch)}
+    reached = {patch.header["Target"] for patch in patches if _fits(file, patch, unread)}
     return [
         patch.name.removesuffix(".patch")
         for patch in patches
@@ -76,11 +84,15 @@ def _patched(
     ]
 
 
-def _fits(file: patching.PatchedFile, patch: patching.Patch) -> bool:
+def _fits(file: patching.PatchedFile, patch: patching.Patch, unread: list[str]) -> bool:
+    before = file.lines
     try:
         file.apply(patch)
     except patching.QueueError:
         return False
+    if not patch.rests_on.isdisjoint(unread):
+        # This hook could never answer, and would only take its time.
+        file.lines = before
     return True
 
 

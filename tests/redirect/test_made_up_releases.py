@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import shutil
@@ -165,6 +166,32 @@ def test_a_hook_without_a_place_ends_nothing_where_warnings_are_errors(newest, t
     done = run("-W", "error", "-c", WARNINGS_ARE_ERRORS, cwd=tmp_path, env=newest)
     assert (done.returncode, done.stdout) == (0, "imported\n"), done.stderr
     assert done.stderr.startswith("AlthaiaWarning: althaia does not plan all of marshmallow 4.5.0")
+
+
+@NEEDS_ENGINE
+def test_no_hook_asks_where_nothing_can_be_planned(tmp_path):
+    """A release in which nobody has read a function: a statement more in each does nothing."""
+    releases.install(tmp_path / "site", releases.SERVED, label="4.5.0")
+    for path in (tmp_path / "site" / "marshmallow").glob("*.py"):
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        functions = [
+            node
+            for node in ast.walk(ast.parse("".join(lines)))
+            if isinstance(node, ast.FunctionDef)
+        ]
+        places = {(node.body[-1].lineno - 1, node.body[-1].col_offset) for node in functions}
+        for row, column in sorted(places, reverse=True):
+            if lines[row][:column].isspace():
+                lines.insert(row, " " * column + "...\n")
+        path.write_text("".join(lines), "utf-8")
+    env = environment(tmp_path / "site", tmp_path)
+    compare(env, tmp_path)
+    code = """
+        from marshmallow import Schema
+        methods = "dump", "dumps", "_serialize", "load", "loads", "validate", "_deserialize"
+        print([name for name in methods if "_seam" in getattr(Schema, name).__code__.co_names])
+    """
+    assert run_patched(code, tmp_path, env) == "[]\n"
 
 
 @NEEDS_ENGINE
