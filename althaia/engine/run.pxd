@@ -131,6 +131,7 @@ cdef inline object load_value(LoadStep step, object value, object data, LoadFram
     return loaded if loaded is FAILED or step.checks is None else step.validate(loaded, frame)
 
 
+cdef object constructed(object messages)
 cdef object field_deserialize(object field, object value, object key, object data, LoadFrame frame)
 cdef object fail(LoadFrame frame, object messages, object valid_data)
 

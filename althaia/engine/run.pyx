@@ -15,7 +15,7 @@ from types import MethodType
 cimport cython
 from cpython.dict cimport PyDict_DelItem, PyDict_SetItem
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyObject_IsInstance
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.string cimport memcpy
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.harness import scenario_from_first_use as scenario
-from tests.conformance.material import Color, schema_of
+from tests.conformance.material import Color, Proxy, schema_of
 
 CONSTRUCTIONS = {
     "required-with-default": lambda ma: ma.fields.Raw(required=True, load_default=1),
@@ -240,6 +240,40 @@ def test_validation_errors_themselves(ma: Any, log: Any, error: str) -> None:
     log.attempt(lambda: made.messages_dict)
     if error != "subclass":
         log.attempt(lambda: vars(pickle.loads(pickle.dumps(made))))
+
+
+PROXIED = {
+    "text": "t", "bytes": b"t", "list": ["t"], "tuple": ("t",), "dict": {"k": ["t"]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ["validator", "validators", "field", "handle_error", "hook"])
+@pytest.mark.parametrize("proxied", PROXIED)
+@scenario
+def test_messages_that_are_proxies(ma: Any, log: Any, proxied: str, place: str) -> None:
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise ma.ValidationError(Proxy(PROXIED[proxied]))
+
+    class Failing(ma.fields.Integer):  # type: ignore[misc, name-defined]
+        _deserialize = fail
+
+    class Inner(ma.Schema):  # type: ignore[misc, name-defined]
+        f = {
+            "validator": lambda: ma.fields.Raw(validate=fail),
+            "validators": lambda: ma.fields.Raw(validate=[fail, ma.validate.Equal(2), fail]),
+            "field": Failing,
+        }.get(place, ma.fields.Integer)()
+        if place == "hook":
+            after = ma.post_load(fail)
+        if place == "handle_error":
+
+            def handle_error(self, error: Any, data: Any, **kwargs: Any) -> None:
+                error.messages = Proxy(PROXIED[proxied])
+
+    for schema in (Inner(), schema_of(ma, {"i": ma.fields.Nested(Inner)})):
+        for data in ({"f": 1}, {"f": "x"}, {"i": {"f": 1}}, {"i": {"f": "x"}}):
+            log.attempt(schema.load, data)
+            log("validate", log.attempt(schema.validate, data))
 
 
 @scenario

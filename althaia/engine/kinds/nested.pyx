@@ -268,12 +268,8 @@ cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
         error = raised
     finally:
         althaia_leave()
-    # Upstream raises another error with these messages, and its constructor converts a str to a
-    # list.
-    messages = error.messages
-    if isinstance(messages, (str, bytes)):
-        messages = [messages]
-    return fail(frame, messages, error.valid_data)
+    # Upstream raises another error with these messages.
+    return fail(frame, constructed(error.messages), error.valid_data)
 
 
 @cython.final

@@ -335,7 +335,8 @@ cdef list with_messages(list errors, object messages):
     """Add the messages of one validator to those of the validators before it."""
     if errors is None:
         errors = []
-    if isinstance(messages, dict):
+    # Not isinstance(), as in constructed().
+    if type(messages) is not list and PyObject_IsInstance(messages, dict):
         errors.append(messages)
     else:
         errors.extend(messages)

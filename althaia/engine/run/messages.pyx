@@ -9,6 +9,7 @@ cdef dict INPUT_WORD = {"input": None}
 
 # Formatting a value of these types runs no user code.
 cdef frozenset PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
+cdef tuple TEXTS = (str, bytes)
 cdef object new_exception = BaseException.__new__
 
 
@@ -40,11 +41,19 @@ cdef object message_of(object text, dict words, object value):
         return None
 
 
+cdef object constructed(object messages):
+    """Return the ``messages`` of a ValidationError that is made with these."""
+    if type(messages) is list or type(messages) is dict:
+        return messages
+    # Not isinstance(): Cython asks it for the C type, and a lazy text is another type's.
+    return [messages] if PyObject_IsInstance(messages, TEXTS) else messages
+
+
 cdef object validation_error(object messages, object data, object valid_data):
     """Return the ValidationError of a failed call. Its constructor is upstream's."""
     cdef object error = new_exception(upstream.ValidationError, messages)
     error.__dict__ = {
-        "messages": [messages] if isinstance(messages, (str, bytes)) else messages,
+        "messages": constructed(messages),
         "field_name": "_schema",
         "data": data,
         "valid_data": valid_data,
