@@ -10,10 +10,9 @@
 
 /* A counter that each change of any watched dictionary increases; 0 if dict watchers are not used.
  * One counter serves all watched dictionaries: they hardly ever change, and each call reads it. */
-static uint64_t althaia_epoch = 0;
-
 #if ALTHAIA_KNOWS_DICT_WATCHERS
 
+static uint64_t althaia_epoch = 0;
 static int althaia_watcher = -1;
 
 static int
@@ -24,6 +23,8 @@ althaia_at_dict_event(PyDict_WatchEvent event, PyObject *dict, PyObject *key, Py
     return 0;
 }
 
+#else
+enum { althaia_epoch = 0 };
 #endif
 
 /* Watch a dictionary: from now on each change of it increases althaia_epoch. Return 0, or -1 on

@@ -483,6 +483,20 @@ def test_accepted_the_line_of_a_warning_from_on_bind_field() -> None:
 
 
 @planned_only
+@pytest.mark.parametrize(("change", "given"), [("append", (1, 2)), ("pop", (1,))])
+def test_accepted_a_list_that_changes_while_a_tuple_loads_it(change: str, given: Any) -> None:
+    items = [1, 2]
+
+    def changing(value: int) -> None:
+        getattr(items, change)(*[3] * (change == "append"))
+
+    raw = OURS.fields.Raw(validate=changing)
+    with plans_at_once():
+        loaded = OURS.Schema.from_dict({"f": OURS.fields.Tuple((raw, raw))})().load({"f": items})
+    assert loaded == {"f": given}
+
+
+@planned_only
 def test_accepted_instances_that_share_a_dictionary_have_methods_of_their_own() -> None:
     def called(ma: Any) -> str:
         class S(ma.Schema):

@@ -140,6 +140,20 @@ def test_pluck_of_a_hooked_schema(ma: Any, log: Any) -> None:
         log.attempt(schema.load, {"f": 1, "g": [2, "x"]})
 
 
+@pytest.mark.parametrize("gives", ["none", "missing"])
+@pytest.mark.parametrize("way", ["dump", "post_dump"])
+@scenario
+def test_a_nested_schema_that_gives_nothing(ma: Any, log: Any, way: str, gives: str) -> None:
+    def nothing(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return None if gives == "none" else ma.missing
+
+    own = ma.post_dump(nothing) if way == "post_dump" else nothing
+    inner = type("Inner", (ma.Schema,), {"x": ma.fields.Integer(), way: own})
+    for field in (ma.fields.Nested(inner), ma.fields.Pluck(inner, "x")):
+        schema = schema_of(ma, {"f": field, "g": ma.fields.Integer()})
+        log.attempt(schema.dump, {"f": {"x": 1}, "g": 2})
+
+
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"only": ("a",)},

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.harness import scenario
-from tests.conformance.material import schema_of
+from tests.conformance.material import Proxy, schema_of
 
 TIMES = 4
 
@@ -124,6 +124,15 @@ def test_the_field_inside_an_enum_field(ma: Any, log: Any, how: str) -> None:
     for data in ({"name": "A", "value": 2, "text": "a"}, {"name": "C", "value": 3, "text": "c"}):
         repeat(log, schema.load, data)
     repeat(log, schema.load, {"name": 7, "value": "a", "text": 7})
+
+
+@scenario
+def test_an_enum_class_that_is_a_proxy(ma: Any, log: Any) -> None:
+    schema = schema_of(ma, {"f": ma.fields.Enum(Letter)})
+    schema.fields["f"].enum = Proxy(Letter)
+    for value in (Letter.A, "A", None):
+        repeat(log, schema.dump, {"f": value})
+        repeat(log, schema.load, {"f": value})
 
 
 @scenario

@@ -104,7 +104,7 @@ def takes_context(analysis, field, function):
     analysis.field_method(field, "_call_or_raise", analysis.upstream.fields["Function"])
     analysis.fields_helper("get_func_args")
     if type(function) not in PLAIN_FUNCTIONS:
-        raise NotPlannable(f"its function is a {type(function).__qualname__}")
+        _check_called(analysis, type(function))
     try:
         return len(seam.defined["utils"]["get_func_args"](function)) > 1
     except Exception as error:
@@ -112,6 +112,21 @@ def takes_context(analysis, field, function):
 
 
 PLAIN_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, partial)
+# What a class in C has in the place of a function.
+WRITTEN_IN_C = (type(object.__init__), type(object.__dir__))
+
+
+def _check_called(analysis, cls):
+    """Watch the class of a callable object, such as one with ``__call__`` or wrapt's.
+
+    :raises NotPlannable: it computes the signature of its instances.
+    """
+    if issubclass(cls, type):
+        raise NotPlannable("its function is a class")
+    analysis.watch_type(cls)
+    own = [static(cls, name) for name in ("__getattribute__", "__getattr__", "__signature__")]
+    if any([raw is not ABSENT and type(raw) not in WRITTEN_IN_C for raw in own]):
+        raise NotPlannable(f"its function is a {cls.__qualname__}")
 
 
 def load_call(analysis, field, options, function):

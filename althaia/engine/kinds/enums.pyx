@@ -112,8 +112,6 @@ def load_enum(analysis, field, options):
     if type(cls) is not EnumMeta:
         raise NotPlannable("its enum looks members up in its own way")
     analysis.watch_type(cls)
-    if static(cls, "__new__") is not Enum.__new__:
-        raise NotPlannable("its enum looks members up in its own way")
     members = cls._value2member_map_ if by_value else cls._member_map_
     if type(members) is not dict:
         raise NotPlannable("its enum keeps its members in no plain dictionary")

@@ -9,10 +9,11 @@ import datetime as dt
 import inspect
 import uuid
 import warnings
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import marshmallow as real
+import wrapt
 
 from althaia import marshmallow as ours
 from althaia.engine import instances, planner
@@ -30,6 +31,16 @@ OBJECTS = [{"a": 1}, None, 5]
 
 def one(value: Any) -> Any:
     return ["one", value]
+
+
+class One:
+    def __call__(self, value: Any) -> Any:
+        return one(value)
+
+
+class Computed(One):
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
 
 
 def two(value: Any, context: Any) -> Any:
@@ -56,10 +67,14 @@ FUNCTIONS = {
     "partial": partial(one),
     "method": Two().method,
     "length": len,
+    "object": One(),
+    "object_of_two": Two(),
+    "wrapped": wrapt.decorator(lambda wrapped, instance, args, kwargs: wrapped(*args))(one),
+    "cached": cache(lambda value: len(str(value))),
 }
-LEFT = {"callable": Two(), "class_": str}
+LEFT = {"computed": Computed(), "class_": str}
 """Upstream looks at their signature in each call, which may run code of the user's."""
-WITH_CONTEXT = {"two", "by_default", "method"}
+WITH_CONTEXT = {"two", "by_default", "method", "object_of_two"}
 """The field's own method gives them the context."""
 
 
