@@ -11,6 +11,17 @@
  * the attribute, or None if it is read as usual. */
 static PyObject *althaia_intercepted_names = NULL;
 static PyObject *(*althaia_interceptor)(PyObject *obj, PyObject *name) = NULL;
+/* A bit for the hash of each of these names: most other names need no look-up. */
+static uint64_t althaia_intercepted_bits[4];
+
+/* Return 0 if a name is none of those, 1 if it may be one. */
+static inline int
+althaia_may_concern(PyObject *name)
+{
+    size_t hash = (size_t)((PyASCIIObject *)name)->hash;
+    return !PyUnicode_CheckExact(name) || hash == (size_t)-1
+        || (althaia_intercepted_bits[hash >> 6 & 3] >> (hash & 63) & 1);
+}
 
 /* The tp_getattro of a class with lazy instances. It is written in C because Cython adds a line to
  * the traceback of each error that passes through a function of its own. */
@@ -18,7 +29,7 @@ static PyObject *
 althaia_intercepted_getattr(PyObject *obj, PyObject *name)
 {
     PyObject *found, *dict = althaia_dict_there(obj);
-    int concerns = dict == NULL || PyDict_CheckExact(dict)
+    int concerns = dict == NULL || PyDict_CheckExact(dict) || !althaia_may_concern(name)
         ? 0 : PySet_Contains(althaia_intercepted_names, name);
     if (concerns != 0) {
         found = concerns < 0 ? NULL : althaia_interceptor(obj, name);

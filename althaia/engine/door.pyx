@@ -26,6 +26,7 @@ from althaia.engine.run cimport (
     many_of,
     open_dump_frame,
     open_load_frame,
+    own_serialized,
     partial_of,
     unknown_of,
     valid_plan,
@@ -112,7 +113,7 @@ cdef inline Plan whole_plan(object schema, int direction, object obj, object man
             counters = counters_of(schema, direction)
             althaia_count(&counters.unplanned, 1)
             return None
-    if plan.whole:
+    if plan.around:
         return plan
     if plan.declined:
         counters = <Counters>plan.statistics
@@ -162,7 +163,9 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
     cdef DumpPlan plan = frame.plan
     cdef Counters counters = <Counters>plan.statistics
     cdef object result
-    althaia_count(&counters.calls, 1)
+    # The schema's own ``_serialize`` is no plan's work, but may come back for it.
+    cdef bint counted = wanted == FIELDS or plan.whole
+    althaia_count(&counters.calls, counted)
     althaia_enter()
     try:
         if wanted == WHOLE:
@@ -177,7 +180,8 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
             result = sink.finished_bytes() if wanted == BYTES else sink.finished()
     finally:
         althaia_leave()
-    althaia_count(&counters.objects, count(obj, frame.many, result) or frame.written)
+    if counted:
+        althaia_count(&counters.objects, count(obj, frame.many, result) or frame.written)
     return settled(result, frame.growth)
 
 
@@ -195,7 +199,11 @@ cdef Py_ssize_t count(object obj, object many, object result):
 def dump(schema, obj, many):
     """``Schema.dump``: the dumped object(s), hooks included, or DECLINED."""
     cdef DumpPlan plan = <DumpPlan>whole_plan(schema, DUMP, obj, many)
-    cdef DumpFrame frame = opened_dump(plan, schema, obj, many)
+    cdef DumpFrame frame
+    if plan is not None and not plan.whole and not plan.has_hooks:
+        many = many_of(schema, many)
+        return DECLINED if many is EXTRAORDINARY else own_serialized(plan, obj, many, schema)
+    frame = opened_dump(plan, schema, obj, many)
     return DECLINED if frame is None else run_dump(frame, obj, None, WHOLE)
 
 

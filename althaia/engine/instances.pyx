@@ -13,7 +13,7 @@ cimport cython
 from cpython.dict cimport PyDict_Copy, PyDict_Keys, PyDict_Next, PyDict_SetItem, PyDict_Update
 from cpython.object cimport PyObject
 from cpython.type cimport PyType_IsSubtype
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from althaia import seam
 from althaia.engine.analysis import (

@@ -36,7 +36,7 @@ cdef class Guard:
     # of the schema's instance dictionary at that time.
     cdef uint64_t epoch
     cdef void* state
-    cdef bint holds(self, object schema, object state)
+    cdef bint holds(self, object schema, object state, bint fields=*)
     cdef bint watches(self, object cls) noexcept
     cdef int watch_class(self, object cls) except -1
     cdef bint _same_dictionaries(self, object state)
@@ -144,11 +144,12 @@ cdef enum:
 cdef class Plan:
     cdef readonly tuple steps
     cdef readonly Guard guard
-    cdef public bint whole, nestable, many_allowed, has_hooks
+    cdef public bint around, whole, nestable, many_allowed, has_hooks
     cdef public str declined
     cdef public int slots
     cdef public object schema_class, dict_class, statistics, opts
     cdef public tuple pre_hooks, post_hooks
+    cdef public object own
     # See template_of(). The number of results until there is one, 0 if there will be none.
     cdef dict template
     cdef int until_template

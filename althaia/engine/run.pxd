@@ -202,6 +202,7 @@ cdef class DumpPlan(Plan):
 
 
 cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame)
+cdef object own_serialized(DumpPlan plan, object data, object many, object schema)
 cdef object dump_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame)
 cdef bint write_dump_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink

@@ -383,6 +383,19 @@ def plans_later() -> Iterator[None]:
     instances.build_at_once(True)
 
 
+def test_a_serialize_of_the_schemas_own_counts_what_comes_back() -> None:
+    class Own(ma.Schema):
+        a = fields.Integer()
+
+        def _serialize(self, obj: Any, *, many: bool = False) -> Any:
+            return obj if many else super()._serialize(obj, many=many)
+
+    Own().dump([{}], many=True)
+    assert counts(Own())["calls"] == 0
+    Own().dump({})
+    assert counts(Own())["calls"] == counts(Own())["objects"] == 1
+
+
 @pytest.mark.usefixtures("plans_later")
 def test_a_field_with_a_fail_of_its_own_costs_no_plan() -> None:
     class Failing(fields.Field):  # type: ignore[type-arg]

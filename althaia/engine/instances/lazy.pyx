@@ -16,6 +16,7 @@ cdef extern from "althaia/cpython/interceptors.h":
     bint althaia_is_traced()
     getter althaia_plain_dict
     PyObject* althaia_intercepted_names
+    uint64_t[4] althaia_intercepted_bits
     object (*althaia_interceptor)(object, object)
     bint althaia_is_intercepted(object cls)
     void althaia_intercept(object cls)
@@ -65,8 +66,12 @@ def connect_lazy():
     global lazy_names, intercepted, kept_names, have_frames
     global althaia_intercepted_names, althaia_interceptor
     cdef list classes = [upstream.Schema]
+    cdef Py_hash_t place
     lazy_names = names_left_out(upstream)
     intercepted = lazy_names | ASKED_FOR_DICTIONARY
+    for name in intercepted:
+        place = <Py_hash_t>hash(name)
+        althaia_intercepted_bits[place >> 6 & 3] |= <uint64_t>1 << (place & 63)
     althaia_intercepted_names, althaia_interceptor = <PyObject*>intercepted, lazy_getattr
     if upstream.has_context:
         kept_names |= {CONTEXT}

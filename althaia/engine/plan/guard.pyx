@@ -194,17 +194,18 @@ cdef class Guard:
                 return self.types[i]
         return None
 
-    cdef bint holds(self, object schema, object state):
+    cdef bint holds(self, object schema, object state, bint fields=True):
         """Return whether the schema and everything that the plan depends on is unchanged. Never
         raises.
 
-        ``state`` is the schema's instance dictionary.
+        :param state: the schema's instance dictionary.
+        :param fields: False leaves the fields out, for a call that runs nothing but hooks.
         """
         return (
             type(schema) is self.schema_type
             and althaia_types_hold(self.types, self.type_tags)
             and self._same_dictionaries(state)
-            and althaia_all_hold(self.fields, self.watched, ANY)
+            and (not fields or althaia_all_hold(self.fields, self.watched, ANY))
             and althaia_lists_hold(self.lists)
         )
 

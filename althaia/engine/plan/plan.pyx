@@ -12,8 +12,9 @@ cdef class Plan:
 
     :param steps: one step for each field, in order.
     :param guard: the guard of everything that the plan depends on.
-    :param whole: the plan may replace upstream's ``Schema.dump`` or ``Schema._do_load`` completely,
-        hooks included.
+    :param around: the plan may replace upstream's ``Schema.dump`` or ``Schema._do_load``, hooks
+        included, around the schema's ``_serialize`` or ``_deserialize``.
+    :param whole: it may replace them completely: ``around`` and ``many_allowed``.
     :param nestable: these methods are upstream's, so that a parent may run the plan without
         calling them.
     :param many_allowed: the plan may process a collection itself (``Schema._serialize`` or
@@ -25,6 +26,8 @@ cdef class Plan:
         there are none. The guard watches the table and its lists.
     :param post_hooks: the hooks that run after the fields, in the same form.
     :param has_hooks: whether any hook runs in this direction, validators of the schema included.
+    :param own: the class's own ``_serialize`` or ``_deserialize`` if it is a plain function, which
+        is called without binding it; else None.
     :param statistics: the counters of this direction.
     :param opts: the schema's options if reading those for this direction runs no user code, else
         None.

@@ -338,8 +338,8 @@ class _Dumping:
     members = "dump_fields"
     plan = DumpPlan
     settings = ("many",)
-    whole = ("_serialize", "_invoke_dump_processors", "_invoke_processors")
-    methods = (*whole, "dump", "dumps")
+    around = ("_invoke_dump_processors", "_invoke_processors")
+    methods = ("_serialize", *around, "dump", "dumps")
 
     def check(self, Analysis analysis):
         analysis.require_reviewed("schema.Schema._serialize", "schema.Schema.dump")
@@ -368,8 +368,11 @@ class _Dumping:
     def replaceable(self, Analysis analysis, dict upstreams):
         """Return how much of upstream's code the plan may replace, as keyword arguments of a
         plan."""
-        whole = all(upstreams[name] for name in self.whole)
+        around = all(upstreams[name] for name in self.around)
+        whole = around and upstreams["_serialize"]
         return {
+            "around": around,
+            "own": _own_function(analysis, "_serialize"),
             "whole": whole,
             "nestable": whole and upstreams["dump"],
             "many_allowed": upstreams["_serialize"],
@@ -382,6 +385,13 @@ class _Dumping:
         pre_hooks, post_hooks = _hooks(analysis, ("pre_dump", "post_dump"))
         has_hooks = pre_hooks is not None or post_hooks is not None
         return {"pre_hooks": pre_hooks, "post_hooks": post_hooks, "has_hooks": has_hooks}
+
+
+cdef object _own_function(Analysis analysis, str name):
+    """Return a method of the schema's class if looking it up on the instance only binds it; else
+    None."""
+    cdef object function = static(type(analysis.schema), name)
+    return function if type(function) is FunctionType and name not in analysis.state else None
 
 
 cdef object _plain_options(Analysis analysis, str name):
@@ -454,14 +464,13 @@ class _Loading:
     members = "load_fields"
     plan = LoadPlan
     settings = ("many", "unknown", "partial")
-    whole = (
-        "_deserialize",
+    around = (
         "_invoke_load_processors",
         "_invoke_processors",
         "_invoke_field_validators",
         "_invoke_schema_validators",
     )
-    methods = (*whole, "load", "_do_load", "handle_error")
+    methods = ("_deserialize", *around, "load", "_do_load", "handle_error")
 
     def check(self, Analysis analysis):
         if _plain_options(analysis, "index_errors") is None:
@@ -484,8 +493,11 @@ class _Loading:
     def replaceable(self, Analysis analysis, dict upstreams):
         """Return how much of upstream's code the plan may replace, as keyword arguments of a
         plan."""
-        whole = all(upstreams[name] for name in self.whole)
+        around = all(upstreams[name] for name in self.around)
+        whole = around and upstreams["_deserialize"]
         return {
+            "around": around,
+            "own": _own_function(analysis, "_deserialize"),
             "whole": whole,
             "nestable": whole and upstreams["load"] and upstreams["_do_load"],
             "many_allowed": upstreams["_deserialize"],

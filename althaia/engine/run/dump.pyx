@@ -384,11 +384,25 @@ cdef object dump_with_hooks(DumpPlan plan, object obj, object many, DumpFrame fr
         data = invoke_dump_hooks(plan.pre_hooks, data, obj, many, frame.schema)
         if dump_is_changed(plan, frame):
             return run_changed(frame.schema, obj, data, many)
-    data = dump_items(plan, data, many, frame)
+    if plan.whole:
+        data = dump_items(plan, data, many, frame)
+    else:
+        data = own_serialized(plan, data, many, frame.schema)
     if plan.post_hooks is not None:
         data = settled(data, frame.growth)
         data = invoke_dump_hooks(plan.post_hooks, data, obj, many, frame.schema)
     return data
+
+
+cdef object own_serialized(DumpPlan plan, object data, object many, object schema):
+    """Return what the schema's own ``_serialize`` returns."""
+    cdef PyObject* arguments[3]
+    arguments[:] = [<PyObject*>schema, <PyObject*>data, <PyObject*>many]
+    althaia_enter()
+    try:
+        return call_own(plan, "_serialize", arguments, ("many",))
+    finally:
+        althaia_leave()
 
 
 cdef bint write_dump_with_hooks(

@@ -4,6 +4,22 @@ cdef extern from "Python.h":
     object PyObject_VectorcallDict(
         object callable_, PyObject** arguments, size_t count, dict keywords
     )
+    object PyObject_Vectorcall(
+        object callable_, PyObject** arguments, size_t count, object keywords
+    )
+    object PyObject_VectorcallMethod(
+        object name, PyObject** arguments, size_t count, object keywords
+    )
+
+
+cdef object call_own(Plan plan, str name, PyObject** arguments, tuple keywords):
+    """Call the schema's own ``_serialize`` or ``_deserialize``.
+
+    :param arguments: the schema, the data, and the values of the keywords.
+    """
+    if plan.own is None:
+        return PyObject_VectorcallMethod(name, arguments, 2, keywords)
+    return PyObject_Vectorcall(plan.own, arguments, 2, keywords)
 
 
 cdef object call(

@@ -375,7 +375,9 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
         if errors is not None:
             return fail(frame, errors, None)
         changed = load_is_changed(plan, frame)
-    if changed:
+    if not plan.whole and not changed:
+        result = own_deserialized(plan, processed, frame)
+    elif changed:
         result = frame.schema._deserialize(
             processed,
             error_store=frame.error_store(),
@@ -407,6 +409,19 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
         # As in upstream, an error without messages is ignored.
         errors = error.normalized_messages()
     return fail(frame, errors, result) if errors else result
+
+
+cdef object own_deserialized(LoadPlan plan, object data, LoadFrame frame):
+    """Return what the schema's own ``_deserialize`` returns."""
+    cdef object store = frame.error_store()
+    cdef PyObject* arguments[6]
+    arguments[:] = [
+        <PyObject*>frame.schema, <PyObject*>data, <PyObject*>store, <PyObject*>frame.many,
+        <PyObject*>frame.partial, <PyObject*>frame.unknown,
+    ]
+    return call_own(
+        plan, "_deserialize", arguments, ("error_store", "many", "partial", "unknown")
+    )
 
 
 cdef int validate_schema(

@@ -8,6 +8,7 @@ cdef Plan valid_plan(object schema, int direction, bint again=False):
     """
     cdef InstanceDict state = existing_dict(schema)
     cdef Plan plan
+    cdef bint fields
     if state is None:
         return None
     if is_lazy(state):
@@ -16,7 +17,9 @@ cdef Plan valid_plan(object schema, int direction, bint again=False):
     plan = <Plan>state.published(direction)
     if plan is None or (again and plan.declined):
         return plan
-    return plan if plan.guard.holds(schema, state) else None
+    # Around the schema's own method no field is used; what that method calls asks again.
+    fields = again or plan.whole or not plan.around
+    return plan if plan.guard.holds(schema, state, fields) else None
 
 
 cdef bint still_runs(object schema, Plan plan, int direction):
