@@ -15,8 +15,8 @@ import argparse
 import pkgutil
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from importlib import import_module
+from typing import NamedTuple
 
 import althaia
 from althaia.cli import Answer, CommandError, target
@@ -51,11 +51,9 @@ def execute(options: argparse.Namespace) -> Answer:
 
 def _schema(options: argparse.Namespace) -> Answer:
     explanation = althaia.explain(target.schema(options.schema))
-    data, text = (
-        explanation.as_dict(),
-        explanation.as_text(verbose=options.verbose, depth=options.depth),
-    )
+    data = explanation.as_dict()
     left = data["no_plans"] or any(s.why or s.unresolved for s in explanation.steps())
+    text = explanation.as_text(verbose=options.verbose, depth=options.depth)
     return int(bool(options.fail_on and left)), data, text
 
 
@@ -70,12 +68,11 @@ def _application(options: argparse.Namespace) -> Answer:
 
         text = [f"{head}{unplanned} with steps outside a plan", *(line.as_text() for line in lines)]
         text += lines_of_readers(libraries.status())
-    data = [asdict(line) for line in lines]
+    data = [line._asdict() for line in lines]
     return int(bool(options.fail_on and unplanned)), data, "\n".join(text)
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """What is planned of one schema class, nested schemas included."""
 
     schema: str

@@ -110,12 +110,7 @@ class Estimate:
         else:
             found = {"calls": 1, "seconds": seconds}
             if again:
-                found["at_first"] = seconds
-                found["by_plan"] = _time(PLANNED, name, schema, again.pop())
-                # The instance may be lazy: its fields are made now, in neither time.
-                with suppress(Exception):
-                    _ = schema.fields
-                found["by_upstream"] = min(self.upstream(name, schema, each) for each in again)
+                found |= self.again(seconds, name, schema, again)
         self.add(line, wait=max(wait, 0.0), **found)
         with self.lock:
             self.why[key] = why or ""
@@ -123,24 +118,34 @@ class Estimate:
         return given(planned)
 
     def made(self, inner: seam_layers.Hook, schema: Any, *args: Any) -> Any:
-        """Make an instance of the program's; perhaps make one as upstream does."""
-        before = thread_time()
+        """Make an instance of the program's; perhaps make it again."""
+        before, collecting = thread_time(), self.collecting
         complete = inner(schema, *args)
-        seconds = thread_time() - before
+        taken = thread_time() - before
         if complete:
+            seconds = taken - self.collecting + collecting
             line, found = self.lines[_key(schema, "()")], {"calls": 1, "seconds": seconds}
             if _is_due(line):
-                taken = min(self.upstream("construct", schema, args) for _ in range(2))
-                found |= {"at_first": seconds, "by_plan": seconds, "by_upstream": taken}
+                found |= self.again(seconds, "construct", schema, [args] * 3)
             self.add(line, **found)
         with self.lock:
-            self.own += thread_time() - before - seconds
+            self.own += thread_time() - before - taken
         return complete
 
-    def upstream(self, *call: Any) -> float:
-        """Return what a call takes while upstream's own code runs."""
-        asked = self.asked
-        return _time(UPSTREAM, *call) - (self.asked - asked) * _cost_of_a_hook()
+    def again(
+        self, seconds: float, name: str, schema: Any, copies: list[tuple[Any, ...]]
+    ) -> dict[str, float]:
+        """Make a call again that took so long at first, each time with another copy."""
+        by_plan, by_upstream = _time(PLANNED, name, schema, copies[0]), []
+        if name != "construct":
+            # The instance may be lazy: its fields are made now, in neither time.
+            with suppress(Exception):
+                _ = schema.fields
+        for each in copies[1:]:
+            asked = self.asked
+            taken = _time(UPSTREAM, name, schema, each)
+            by_upstream.append(taken - (self.asked - asked) * _cost_of_a_hook())
+        return {"at_first": seconds, "by_plan": by_plan, "by_upstream": min(by_upstream)}
 
     def add(self, line: _Line, **found: float) -> None:
         with self.lock:
