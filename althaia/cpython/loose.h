@@ -49,7 +49,34 @@ althaia_may_be_tracked(PyObject *value)
         && (!PyTuple_CheckExact(value) || PyObject_GC_IsTracked(value));
 }
 
-static inline int althaia_settle(PyObject *value);
+static inline void
+althaia_track(PyObject *made)
+{
+    if (!PyObject_GC_IsTracked(made)) {
+        PyObject_GC_Track(made);
+    }
+}
+
+/* As PyDict_Next(), for values alone and in any order. */
+static inline int
+althaia_next_value(PyObject *dict, Py_ssize_t *at, PyObject **value)
+{
+#if ALTHAIA_KNOWS_ENTRIES
+    althaia_values *apart = althaia_values_of(dict);
+    if (apart != NULL) {
+        do {
+            if (*at >= althaia_keys_of(dict)->used) {
+                return 0;
+            }
+            *value = apart->values[(*at)++];
+        } while (*value == NULL);
+        return 1;
+    }
+#endif
+    return PyDict_Next(dict, at, NULL, value);
+}
+
+static inline void althaia_settle(PyObject *value);
 
 /* Settle a list or dictionary that is not tracked. It may be a user's dictionary, in which there is
  * nothing to track.
@@ -61,33 +88,33 @@ althaia_settle_loose(PyObject *made)
 {
     Py_ssize_t at = 0;
     PyObject *value;
-    /* From 3.14 on CPython tracks all dictionaries. */
-    int tracked = PyList_CheckExact(made) || PY_VERSION_HEX >= 0x030E0000;
     if (PyList_CheckExact(made)) {
+        PyObject_GC_Track(made);
         while (at < PyList_GET_SIZE(made)) {
             althaia_settle(PyList_GET_ITEM(made, at++));
         }
-    } else {
-        while (PyDict_Next(made, &at, NULL, &value)) {
-            tracked |= althaia_settle(value);
-        }
+        return;
     }
-    if (tracked) {
-        PyObject_GC_Track(made);
+#if PY_VERSION_HEX >= 0x030E0000
+    /* From 3.14 on CPython tracks all dictionaries. */
+    PyObject_GC_Track(made);
+#endif
+    while (althaia_next_value(made, &at, &value)) {
+        if (althaia_may_be_tracked(value)) {
+            althaia_track(made);
+            althaia_settle(value);
+        }
     }
 }
 
-/* Settle an object, whatever it is. Return 1 if a dictionary that holds it must be tracked. */
-static inline int
+/* Settle an object, whatever it is. */
+static inline void
 althaia_settle(PyObject *value)
 {
-    if (!PyDict_CheckExact(value) && !PyList_CheckExact(value)) {
-        return althaia_may_be_tracked(value);
-    }
-    if (ALTHAIA_HAS_GIL && !PyObject_GC_IsTracked(value)) {
+    if (ALTHAIA_HAS_GIL && (PyDict_CheckExact(value) || PyList_CheckExact(value))
+        && !PyObject_GC_IsTracked(value)) {
         althaia_settle_loose(value);
     }
-    return 1;
 }
 
 #endif

@@ -125,7 +125,7 @@ cdef extern from "althaia/cpython/loose.h":
         bint loose
 
     void althaia_completed(althaia_growth* growth, object made)
-    int althaia_settle(object value)
+    void althaia_settle(object value)
 
 
 cdef inline object settled(object result, althaia_growth* growth):
