@@ -128,7 +128,7 @@ def page(
     ]
     tables = {
         "planned": _markdown(PLANNED, planned),
-        "left": "\n".join(left),
+        "left": "\n".join(["Not planned:", "", *left] if left else []),
         "speed": f"On {measured['machine']}:\n\n{_markdown(['release', *cases.values()], ratios)}",
         "imports": _markdown(["release", *IMPORTS.values()], imports),
     }

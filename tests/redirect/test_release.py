@@ -54,9 +54,12 @@ def install(tmp_path):
     return make
 
 
+@pytest.mark.parametrize("required", ["", "1"])
 @pytest.mark.parametrize("version", OTHERS)
-def test_the_installed_release_is_served(install, tmp_path, version):
+def test_the_installed_release_is_served(install, tmp_path, version, required):
     env = install(version)
+    if HAS_ENGINE:
+        env["ALTHAIA_REQUIRE_COMPILED"] = required
     real = succeed("-c", dedent(APPLICATION), cwd=tmp_path, env=env)
     code = f"import althaia; althaia.patch(); {CHECK}\n{dedent(APPLICATION)}"
     ours, *lines = succeed("-c", code, cwd=tmp_path, env=env).splitlines()

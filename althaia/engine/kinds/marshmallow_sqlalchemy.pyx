@@ -9,7 +9,7 @@ hundred times as long as the load itself. The first planned load replaces it.
 """
 
 RELATED = frozenset({"c273ac938c15ed12", "da05db81be5cf110"})
-"""``Related._serialize`` of 0.29 to 1.3, and of 1.4 to 1.6."""
+"""``Related._serialize`` of 0.28 to 1.3, and of 1.4 to 1.6."""
 
 PROPERTIES = {
     "model": frozenset({"fc0a6f0ca16e2eba", "7d07ace7c923457f"}),

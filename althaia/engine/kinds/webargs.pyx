@@ -5,7 +5,10 @@ methods are recognised by the digests of their sources. If a release has other s
 own methods run.
 """
 
-DIGESTS = frozenset({"3f9a6cdae3804d35", "61e89781272be632"})
+WITHOUT_EMPTY_VALUE = frozenset({"82d51b583dcccbd7"})
+"""``DelimitedFieldMixin._deserialize`` of 8.0 to 8.3: an empty item stays empty."""
+
+DIGESTS = frozenset({"3f9a6cdae3804d35", "61e89781272be632"}) | WITHOUT_EMPTY_VALUE
 """``DelimitedFieldMixin._serialize`` of 8.0 to 8.7, its ``_deserialize`` of 8.4 to 8.7."""
 
 
@@ -71,7 +74,9 @@ def dump_delimited(analysis, field, options):
 def load_delimited(analysis, field, options):
     delimiter, size = checked(analysis, field, "_deserialize")
     items = (load_list if size < 0 else load_tuple)(analysis, field, {})
-    empty = analysis.field_value(field, "empty_value")
+    empty = ""
+    if not is_known(static(type(field), "_deserialize"), WITHOUT_EMPTY_VALUE):
+        empty = analysis.field_value(field, "empty_value")
     return LoadDelimited(
         field,
         items=items,
