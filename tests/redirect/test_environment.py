@@ -28,7 +28,6 @@ def test_settings_and_their_defaults():
         "compare_file": "",
         "compiled": True,
         "disable": False,
-        "gc": "",
         "log": False,
         "notes": False,
         "patch": False,

@@ -136,6 +136,7 @@ def test_our_copy_on_its_way_in_when_patch_is_called(program):
                     assert "althaia.marshmallow.schema" in sys.modules
                     althaia.patch()
 
+        assert althaia.__path__  # Now its own finder is there, before which this one stands.
         sys.meta_path.insert(0, Meanwhile())
         import althaia.marshmallow
         import marshmallow

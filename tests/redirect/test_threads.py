@@ -18,6 +18,7 @@ def test_concurrent_patch_makes_one_finder_and_one_copy(program, round_):
         import importlib, sys, threading
         import althaia
         sys.setswitchinterval(1e-6)
+        assert althaia.__path__  # Its own finder is there.
         before = len(sys.meta_path)
         names = ["marshmallow", "marshmallow.fields", "marshmallow.experimental.context",
                  "marshmallow.validate", "althaia.marshmallow", "marshmallow.schema"]
@@ -57,6 +58,7 @@ def test_patch_and_unpatch_in_a_race_leave_a_sound_state(program):
         import sys, threading
         import althaia
         sys.setswitchinterval(1e-6)
+        assert althaia.__path__  # Its own finder is there.
         before = list(sys.meta_path)
         errors = []
 
