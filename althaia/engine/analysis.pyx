@@ -25,8 +25,8 @@ from althaia.cpython.primitives cimport (
     althaia_type_tag,
 )
 from althaia.engine.plan cimport (
-    ABSENT, ANY, EMPTY, INNER, Group, Guard, Upstream, fields_inside, is_hidden, snapshot,
-    state_of as copied_state, static,
+    ABSENT, ANY, EMPTY, HIDDEN, INNER, Group, Guard, Upstream, fields_inside, snapshot,
+    existing_dict, state_now, state_of as copied_state, static,
 )
 
 include "analysis/reader.pyx"

@@ -31,6 +31,4 @@ cdef object nested_schema(object field, object parent, InstanceDict state)
 cdef object plucked_key(object field, object schema)
 cdef int64_t times_rebound() noexcept
 
-# Run the plans of hooked prototypes although every plan is built at once; for tests.
-cdef bint hooked_at_once
 cdef object hooked_prototype(object schema, InstanceDict state, int direction)

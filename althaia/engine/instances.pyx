@@ -2,12 +2,26 @@
 """How schema instances are made and copied: at once or lazily, from a prototype.
 
 May import ``plan`` and ``analysis``.
+
+An instance has one state (``State`` in ``plan.pxd``). What leads from one to another:
+
+=============  ======================================================================
+new            LAZY, BUILDING or UNBOUND: ``start``; ORDINARY: upstream's code made it
+BUILDING       ORDINARY: its construction has ended (``bind_with_users_code``)
+UNBOUND        LEFT: the user's function has called upstream's (``is_left_unbound``);
+               BUILDING: it has read an attribute, or bound no field (``materialise``)
+LEFT           LAZY: its construction has ended; BUILDING: a call or look (``materialise``)
+LAZY           HANDED_OUT: user code got one of its fields (``real_field``);
+               ORDINARY: a look, a change, or many calls (``materialise``)
+HANDED_OUT     ORDINARY: its next call, or a look (``materialise``)
+HIDDEN         stays: a prototype (``hide``, ``prototype_after_hook``)
+=============  ======================================================================
 """
 
 import copy
 from abc import ABCMeta
 from collections import OrderedDict
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, SimpleNamespace
 
 cimport cython
 from cpython.dict cimport PyDict_Copy, PyDict_Keys, PyDict_Next, PyDict_SetItem, PyDict_Update
@@ -28,13 +42,16 @@ from althaia.cpython.primitives cimport (
 )
 from althaia.engine.analysis cimport COPIED_AS_OBJECT
 from althaia.engine.plan cimport (
-    ABSENT, DUMP, EMPTY, INNER, Guard, InstanceDict, adopt_instances, collect_again, existing_dict,
-    fields_inside, instance_dict, is_lazy, put_dict, snapshot, stop_collecting, upstream,
+    ABSENT, BUILDING, DUMP, EMPTY, HANDED_OUT, HIDDEN, INNER, LAZY, LEFT, ORDINARY, UNBOUND,
+    Guard, Instance, InstanceDict, State, adopt_instances, collect_again, existing_dict,
+    fields_inside, instance_dict, is_lazy, new_instance, put_dict, snapshot, state_now,
+    stop_collecting, upstream,
 )
 
 include "instances/clone.pyx"
 include "instances/blueprint.pyx"
 include "instances/prototype.pyx"
+include "instances/construction.pyx"
 include "instances/hooked.pyx"
 include "instances/lazy.pyx"
 include "instances/nested_copy.pyx"

@@ -57,43 +57,59 @@ cdef enum Direction:
     LOAD = 1
 
 
+# What a schema instance has of its own; engine/instances.pyx says what leads from one to another.
+cdef enum State:
+    ORDINARY  # all that upstream's construction makes
+    HIDDEN  # all, and user code gets neither it nor its fields: no guard need watch them
+    BUILDING  # what its construction has set so far
+    UNBOUND  # the same; a user's function runs in the place of `Schema._init_fields`
+    LEFT  # the same; that function has called upstream's, which has bound no field
+    HANDED_OUT  # its settings, and fields that user code has got and may have changed
+    LAZY  # its settings
+
+
+cdef class Instance:
+    cdef int state
+    # For how many look-ups of plans it has been lazy.
+    cdef int uses
+    # The ``Prototype`` from which it was made, None if upstream's code has made it.
+    cdef object prototype
+    # Its own fields for the prototype's: those that calls or user code needed, or all. An
+    # ``OwnFields``.
+    cdef object _own_fields
+    # What lazy copies of it share: a ``CopyBlueprint``.
+    cdef object copies
+    cdef object own_fields(self)
+    cdef bint exchange_fields(self, object before, object own_fields) except -1
+
+
 cdef class InstanceDict(dict):
     cdef object dump_plan
     cdef object load_plan
-    # The Prototype of an instance that was made from one; it is set once. `lazy` is 1 until the
-    # instance gets all its attributes; see is_lazy().
-    cdef object prototype
-    cdef int lazy
-    # What lazy copies of this instance share: a ``CopyBlueprint`` of instances/nested_copy.
-    cdef object copy_blueprint
-    # The instance's own fields for the prototype's: those that calls or user code needed, or all
-    # once the instance is materialised. An ``OwnFields`` of instances/prototype.
-    cdef object _own_fields
-    # True if user code has received one of these fields, which it may have changed. The next call
-    # materialises the instance.
-    cdef bint handed_out
-    # True while upstream's construction builds the instance: it can hold no plans yet.
-    cdef bint building
-    # True if user code gets neither the instance nor the fields that are bound to it, so that no
-    # guard need watch them: of a prototype.
-    cdef bint hidden
+    # Set once; None for an ordinary instance that upstream's code has made.
+    cdef Instance instance
     # By direction: the number of plans dropped so far, and the number of uses to wait before the
     # next one is built.
     cdef int[2] drops, waits
     cdef object published(self, int direction)
     cdef int publish(self, int direction, object plan) except -1
-    cdef object own_fields(self)
-    cdef bint exchange_fields(self, object before, object own_fields) except -1
+
+
+cdef inline int state_now(InstanceDict state) noexcept:
+    """The state of an instance."""
+    if state is None or state.instance is None:
+        return ORDINARY
+    return althaia_read_int(&state.instance.state)
 
 
 cdef inline bint is_lazy(InstanceDict state) noexcept:
-    """Whether an instance still lacks the attributes that its prototype has."""
-    return state is not None and althaia_read_int(&state.lazy)
+    """Whether an instance still lacks attributes that its prototype has."""
+    return state_now(state) >= UNBOUND
 
 
+cdef Instance new_instance(object prototype, State state)
 cdef InstanceDict instance_dict(object schema)
 cdef InstanceDict existing_dict(object schema)
-cdef bint is_hidden(object schema) except -1
 cdef object made_dict(object schema)
 cdef int adopt_instances(object cls) except -1
 cdef int put_dict(object obj, dict state) except -1

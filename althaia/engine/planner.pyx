@@ -24,12 +24,10 @@ from althaia.cpython.primitives cimport (
     althaia_type_tag, althaia_write_int,
 )
 from althaia.engine.analysis cimport Analysis, is_data_descriptor
-from althaia.engine.instances cimport (
-    at_once, hooked_at_once, hooked_prototype, prototype_to_plan,
-)
+from althaia.engine.instances cimport at_once, hooked_prototype, prototype_to_plan
 from althaia.engine.plan cimport (
-    ABSENT, DUMP, LOAD, MOST_CLASSES, Counters, InstanceDict, Plan, Upstream, counters_of,
-    existing_dict, instance_dict, is_lazy, made_dict, static, upstream,
+    ABSENT, BUILDING, DUMP, LEFT, LOAD, MOST_CLASSES, Counters, InstanceDict, Plan, Upstream,
+    counters_of, existing_dict, instance_dict, is_lazy, made_dict, state_now, static, upstream,
 )
 from althaia.engine.run cimport (
     ACCESSOR, FIELD_GET_VALUE, KEY, NO_ATTRIBUTE, PATH, SERIALIZE, valid_plan,

@@ -15,7 +15,8 @@ pytest.importorskip("althaia.engine.door", reason="a pure build has no engine")
 LAZY_NAMES = pytest.importorskip(
     "althaia.engine.instances", reason="a pure build has no engine"
 ).LAZY_NAMES
-InstanceDict = pytest.importorskip("althaia.engine.plan").InstanceDict
+plan = pytest.importorskip("althaia.engine.plan")
+InstanceDict = plan.InstanceDict
 
 DATA = {"a": 1, "b": "x"}
 
@@ -43,6 +44,18 @@ def instances_until_lazy(cls: Any) -> int:
             return made
         schema.load(DATA)
     raise AssertionError("no instance is lazy any more")
+
+
+@pytest.mark.parametrize("direction", ["dump", "load"])
+def test_an_instance_that_is_kept_gets_plans_of_its_own(direction: str) -> None:
+    cls = schema_class()
+    instances_until_lazy(cls)
+    kept = cls()
+    for calls in (100, 1000):
+        for _ in range(calls):
+            assert getattr(kept, direction)(DATA) == DATA
+        assert is_lazy(kept) is (calls == 100)
+    assert plan.published_guard(kept, int(direction == "load")) is not None
 
 
 def test_a_replaced_method_is_put_back() -> None:

@@ -33,6 +33,11 @@ class Inner(ma.Schema):
     b = fields.String()
 
 
+class Hooked(ma.Schema):
+    def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+        field_obj.data_key = field_name
+
+
 class Slug(fields.String):
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
         return super()._serialize(value, attr, obj, **kwargs)
@@ -337,13 +342,17 @@ def instances(rounds: int) -> dict[str, Any]:
 
 
 def classes(rounds: int) -> dict[str, Any]:
-    """A new class each time."""
+    """A new class each time; the instances are dumped by a prototype, in a cycle with its class."""
+    bases = itertools.cycle((ma.Schema, Hooked))
 
     def work() -> None:
-        schema = ma.Schema.from_dict({"a": fields.Integer(), "n": fields.Nested(Inner)})()
-        for _ in range(3):
-            schema.dump({"a": 1, "n": {"a": 2}})
-            schema.load({"a": 1, "n": {"a": 2}})
+        base = next(bases)
+        inner = base.from_dict({"a": fields.Method("validate")})
+        cls = base.from_dict(
+            {"a": fields.Integer(), "n": fields.Nested(inner), "m": fields.Nested(inner())}
+        )
+        for _ in range(12):
+            cls().validate(cls().dump({"a": 1, "n": {"a": 2}, "m": {"a": 2}}))
 
     return grown(work, rounds, Inner)
 

@@ -53,7 +53,7 @@ cdef class Analysis:
             copied = dict(members)
             self._members = (tuple(copied), tuple(copied.values()))
         self.state = attributes_of(schema)
-        self._hidden = is_hidden(schema)
+        self._hidden = state_now(existing_dict(schema)) == HIDDEN
         self.slots = 0
         self._sibling = sibling
         self._outer = []

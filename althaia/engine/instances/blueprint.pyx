@@ -14,6 +14,10 @@ cdef set NO_NAMES = set()
 # What no prototype has, because it is read only from the schema of the call.
 cdef tuple READ_FROM_CALLERS = ("partial", "unknown", "error_messages")
 cdef tuple COLLECTIONS = (list, set, frozenset)
+# The number of instances before a class is examined. Most classes that are made inside a call never
+# have so many.
+cdef int FIRST_EXAMINATION = 10
+cdef int FREE_EXAMINATIONS = 32
 
 
 at_once = False
@@ -131,6 +135,36 @@ cdef Blueprint blueprint_of(object cls):
     return blueprint if blueprint is not None and blueprint.schema_class is cls else None
 
 
+cdef Blueprint valid_blueprint(object cls, object schema):
+    """Return the blueprint of a schema class; make it if enough instances were made. Return None if
+    there is none that holds."""
+    cdef Blueprint previous = blueprint_of(cls)
+    cdef Blueprint blueprint
+    cdef object table, guard, reason
+    if previous is not None:
+        if previous.holds(schema):
+            return previous
+        if previous.wait > 0:
+            previous.wait -= 1
+            return None
+    table = althaia_type_lookup(cls, "_hooks")
+    if type(table) is not upstream.HookTable:
+        return None
+    # Examine the class when it has had some instances: many classes never have so many.
+    table.examined += 1
+    if table.examined < FIRST_EXAMINATION and not at_once:
+        return None
+    guard, reason = examine(upstream, cls, schema)
+    blueprint = Blueprint(cls, guard, reason)
+    if not reason and not blueprint.has_hook and not intercept_watched(cls, <Guard>guard):
+        # The class changed during the examination. A later instance starts another.
+        return None
+    if table.examined > FREE_EXAMINATIONS:
+        blueprint.wait = 1 << min(table.examined - FREE_EXAMINATIONS, 10)
+    table.blueprint = blueprint
+    return blueprint
+
+
 cdef object options_key(object only, object exclude, object load_only, object dump_only):
     """Return the options that select a schema's fields as a dict key, or None if they make none."""
     excluded = plain_names(exclude)
@@ -186,7 +220,7 @@ cdef int hide(object schema) except -1:
             value = NO_NAMES
         if name not in READ_FROM_CALLERS:
             (<dict>hidden)[name] = value
-    hidden.hidden = True
+    hidden.instance = new_instance(None, HIDDEN)
     put_dict(schema, hidden)
     return 0
 
@@ -204,7 +238,7 @@ cdef object build_prototype(tuple options, Blueprint blueprint):
             borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
     if blueprint.binding_themselves:
         borrowed["_bind_field"] = MethodType(bind_by_upstream, schema)
-    state.building = True
+    state.instance = new_instance(None, BUILDING)
     put_dict(schema, state)
     state.update(borrowed)
     try:
@@ -215,7 +249,6 @@ cdef object build_prototype(tuple options, Blueprint blueprint):
     finally:
         for name in borrowed:
             del state[name]
-        state.building = False
     return schema
 
 

@@ -1,21 +1,18 @@
-"""Instances that are built at once, most of them because their class has an ``on_bind_field``.
+"""Prototypes for instances whose fields user code has seen while they were bound.
 
-:func:`init_fields` binds the fields of those that are not made from a prototype. For the others,
-``lazy`` gives such an instance copies of the declared fields. :func:`bind` sets what binding has
-set on the prototype's fields, and calls the hook, in upstream's order. Most instances are equal
-after that, and most are used once. Hence the first of them becomes a second prototype, with the
-values that the hook has left. ``planner`` calls :func:`hooked_prototype`, which compares an
-instance with it: if they are equal, the call runs the prototype's plan with the instance's fields.
+Most of them are equal after that, and most are used once. Hence the first of them becomes a second
+prototype, with the values that user code has left. ``planner`` calls :func:`hooked_prototype`,
+which compares an instance with it: if they are equal, the call runs the prototype's plan with the
+instance's fields. The same is done for a copy that upstream's code makes of a nested instance.
 """
 
-cdef tuple PLAIN_KEYS = (str, type(None))
-cdef tuple SORTED_BY = ("dump_only", "load_only", "data_key", "attribute")
 cdef tuple PLAIN_TYPES = (str, int, bool, type(None))
 # Where a nested field keeps its schema once that is resolved.
 cdef str RESOLVED = "_schema"
 # The number of instances that are tried as the prototype.
 cdef int MOST_HOOKED_ATTEMPTS = 16
-hooked_at_once = False
+# Whether they are used although every plan is built at once; for tests.
+cdef bint hooked_at_once = False
 
 
 def run_hooked_at_once(bint on):
@@ -24,152 +21,12 @@ def run_hooked_at_once(bint on):
     hooked_at_once = on
 
 
-# ---- Binding ----------------------------------------------------------------------------
-
-
-cdef int bind(object schema, OwnFields own) except -1:
-    """Do what ``Schema._init_fields`` does for an instance that has all other attributes but its
-    messages.
-
-    The hook may change the schema. Hence each attribute is read at the moment at which upstream's
-    code reads it.
-    """
-    cdef object fields = schema.dict_class(), copied
-    cdef bint are_copies = not fields
-    for name, number in <tuple>own.prototype.attributes["fields"]:
-        copied = own.by_number[number]
-        field = declared_field(schema, name)
-        if field is not copied or name in own.prototype.blueprint.binding_themselves:
-            schema._bind_field(name, field)
-            own.note(number, copied)
-        else:
-            if name in schema.load_only:
-                field.load_only = True
-            if name in schema.dump_only:
-                field.dump_only = True
-            own.bind(name, number, schema)
-            schema.on_bind_field(name, field)
-        fields[name] = field
-        are_copies = are_copies and field is copied
-    return set_fields(schema, are_copies, fields)
-
-
-cdef bint init_fields(object schema) except -1:
-    """Do what ``Schema._init_fields`` does for an instance with all its declared fields but those
-    in ``exclude``. Return False, having changed nothing, if upstream's code must do it."""
-    cdef object declared = schema.declared_fields, exclude = schema.exclude, fields, names
-    cdef object set_class = upstream.schema_attributes.get("set_class")
-    cdef object made_by = seam.pristine[upstream.Field]["__init__"]
-    if (
-        # Upstream's own class is what set_fields() leaves to upstream's code.
-        type(schema) is upstream.Schema
-        or not upstream.is_known("schema.Schema._init_fields")
-        # A property in some releases, where nothing comes before it.
-        or (static(type(schema), "set_class") if type(set_class) is property else schema.set_class)
-        is not set_class
-        or type(declared) not in (dict, OrderedDict)
-        or schema.only is not None
-        or type(exclude) not in (set, set_class)
-        or not set(exclude) <= declared.keys()
-        or schema.opts.fields
-        or (upstream.infers_fields and schema.opts.additional)
-        # An __init__ of somebody's own would see the Inferred that upstream makes for each field.
-        or (upstream.infers_fields and upstream.Field.__init__ is not made_by)
-    ):
-        return False
-    fields = schema.dict_class()
-    cdef bint are_plain = not fields
-    if type(set_class) is property:
-        # The order is that of a set, made as upstream makes it, unless Meta.ordered is set.
-        names = schema.set_class(declared.keys())
-        if exclude:
-            names = names - exclude
-    else:
-        names = [name for name in declared if name not in exclude]
-    for name in names:
-        field = declared_field(schema, name)
-        schema._bind_field(name, field)
-        fields[name] = field
-        are_plain = are_plain and is_read_plainly(field)
-    set_fields(schema, are_plain, fields)
-    return True
-
-
-cdef object declared_field(object schema, object name):
-    """Return the field that upstream binds for a name."""
-    cdef object field = schema.declared_fields.get(name, ABSENT)
-    if field is ABSENT:
-        if not upstream.infers_fields:
-            raise KeyError(name)
-        field = upstream.live["fields"]["Inferred"]()
-    return field
-
-
-cdef bint is_read_plainly(object field) except -1:
-    """Whether a field has what :func:`sort` reads in its instance dictionary, and no class of its
-    own changes how it is read."""
-    for name in SORTED_BY:
-        if althaia_type_lookup(type(field), name) is not None:
-            return False
-    return copies_as_object(field)
-
-
-cdef int set_fields(object schema, bint are_plain, object fields) except -1:
-    """Set the attributes that ``Schema._init_fields`` sets, in its order."""
-    cdef object load_fields = schema.dict_class(), dump_fields = schema.dict_class()
-    sort(are_plain, fields, load_fields, dump_fields)
-    schema.fields = fields
-    schema.dump_fields = dump_fields
-    schema.load_fields = load_fields
-    return 0
-
-
-cdef int sort(bint are_plain, object fields, object load_fields, object dump_fields) except -1:
-    """Fill the mappings of loaded and of dumped fields. Upstream's code does it if a field is
-    another one than the copy, if it may run user code, or if two names collide, which is its
-    error."""
-    cdef set keys = set(), targets = set()
-    cdef dict state
-    for name, field in fields.items():
-        if not are_plain:
-            break
-        state = vars_of(field)
-        dump_only, load_only = state.get("dump_only"), state.get("load_only")
-        key, target = state.get("data_key", ABSENT), state.get("attribute", ABSENT)
-        if (
-            type(dump_only) is not bool or type(load_only) is not bool
-            or type(key) not in PLAIN_KEYS or type(target) not in PLAIN_KEYS
-        ):
-            break
-        if dump_only is False:
-            load_fields[name] = field
-            targets.add(target or name)
-        if load_only is False:
-            dump_fields[name] = field
-            keys.add(name if key is None else key)
-    else:
-        if len(keys) == len(dump_fields) and len(targets) == len(load_fields):
-            return 0
-    load_fields.clear()
-    dump_fields.clear()
-    cdef object schema = object.__new__(upstream.Schema)
-    schema.__dict__.update(
-        declared_fields=fields, only=None, exclude=set(), _bind_field=lambda name, field: None,
-        ordered=True,
-    )
-    upstream.schema_attributes["_init_fields"](schema)
-    load_fields.update(schema.load_fields)
-    dump_fields.update(schema.dump_fields)
-    return 0
-
-
-# ---- The prototype after the hook --------------------------------------------------------
-
-
 cdef object hooked_prototype(object schema, InstanceDict state, int direction):
     """Return the prototype, after the hook, whose plan a schema runs in this call; or None."""
-    cdef OwnFields own = <OwnFields>state._own_fields
+    cdef OwnFields own = None
     cdef Prototype before, hooked
+    if state.instance is not None and (hooked_at_once or not at_once):
+        own = <OwnFields>state.instance._own_fields
     if own is None:
         return None
     before = own.prototype if own.prototype.before is None else own.prototype.before
@@ -182,12 +39,12 @@ cdef object hooked_prototype(object schema, InstanceDict state, int direction):
     if before.hooked is None:
         before.hooked = []
     for hooked in before.hooked:
-        if is_equal(schema, state, hooked, direction):
+        if is_equal(schema, state, own, hooked, direction):
             break
     else:
         before.attempts += 1
-        hooked = prototype_after_hook(schema, state, before)
-        if hooked is None or not is_equal(schema, state, hooked, direction):
+        hooked = prototype_after_hook(schema, state, own, before)
+        if hooked is None or not is_equal(schema, state, own, hooked, direction):
             return None
         before.hooked.append(hooked)
     # A call of a field of the prototype finds the instance's by these.
@@ -207,7 +64,7 @@ cdef int adopt_copy(object nested, object copied) except -1:
     if before is None:
         return 0
     state = instance_dict(copied)
-    if state is None or state.prototype is not None or state.building:
+    if state is None or state.instance is not None:
         return 0
     own = own_fields_of(before, None)
     own.origin = nested
@@ -216,7 +73,8 @@ cdef int adopt_copy(object nested, object copied) except -1:
         if name not in numbers:
             return 0
         own.note(numbers[name], field)
-    state.prototype, state._own_fields = before, own
+    state.instance = new_instance(before, ORDINARY)
+    state.instance._own_fields = own
     return 0
 
 
@@ -233,10 +91,12 @@ cdef bint is_untouched(object schema, InstanceDict state, dict set_by_init) exce
     return True
 
 
-cdef Prototype prototype_after_hook(object schema, InstanceDict state, Prototype before):
+cdef Prototype prototype_after_hook(
+    object schema, InstanceDict state, OwnFields own, Prototype before
+):
     """Return a prototype with the values of an instance; None if it would keep alive an object that
     is neither plain nor the class's."""
-    cdef OwnFields own = <OwnFields>state._own_fields, copies = own_fields_of(before, None)
+    cdef OwnFields copies = own_fields_of(before, None)
     cdef Prototype made = Prototype.__new__(Prototype)
     cdef InstanceDict attributes = InstanceDict.__new__(InstanceDict)
     cdef object copied = made_with(type(schema), attributes), number, field
@@ -269,7 +129,7 @@ cdef Prototype prototype_after_hook(object schema, InstanceDict state, Prototype
             if number is None:
                 return None
             kept[key] = copies.by_number[number]
-    attributes.hidden = True
+    attributes.instance = new_instance(None, HIDDEN)
     made.schema, made.blueprint, made.before = copied, before.blueprint, before
     made.changes, made.sets = before.changes, before.sets
     made.index = {id(field): number for number, field in enumerate(made.fields)}
@@ -293,9 +153,10 @@ cdef bint has_plain_values(object field, object before, list changes) except -1:
     return True
 
 
-cdef bint is_equal(object schema, InstanceDict state, Prototype hooked, int direction) except -1:
+cdef bint is_equal(
+    object schema, InstanceDict state, OwnFields own, Prototype hooked, int direction
+) except -1:
     """Whether an instance has the fields of a prototype, with equal or corresponding values."""
-    cdef OwnFields own = <OwnFields>state._own_fields
     cdef Py_ssize_t number
     cdef object field, theirs, mapping
     cdef str name = "dump_fields" if direction == DUMP else "load_fields"

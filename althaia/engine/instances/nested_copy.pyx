@@ -59,9 +59,9 @@ cdef object lazy_copy(object nested, object field):
     cdef CopyBlueprint blueprint
     cdef Prototype prototype
     cdef bint collecting
-    if state is None or state.copy_blueprint is None:
+    if state is None or state.instance is None or state.instance.copies is None:
         return None
-    blueprint = <CopyBlueprint>state.copy_blueprint
+    blueprint = <CopyBlueprint>state.instance.copies
     prototype = <Prototype>blueprint.prototypes.get(
         options_key(field.only, field.exclude, (), ())
     )
@@ -73,7 +73,7 @@ cdef object lazy_copy(object nested, object field):
         PyDict_Update(own, blueprint.kept)
         if field.many is not None and upstream.nested_many_overrides:
             own["many"] = field.many
-        own.prototype, own.lazy = prototype, True
+        own.instance = new_instance(prototype, LAZY)
         return made_with(blueprint.schema_class, own)
     finally:
         collect_again(collecting)
@@ -91,13 +91,17 @@ cdef bint becomes_prototype(object nested, object field, object copied) except -
     """Whether lazy copies can be made from now on, with one like this copy as their prototype."""
     cdef InstanceDict state = instance_dict(nested)
     cdef CopyBlueprint blueprint
-    if state is None or state.building or is_lazy(state):
+    cdef Prototype prototype
+    if state is None or state_now(state) != ORDINARY:
         return False
-    if state.prototype is not None and (<Prototype>state.prototype).blueprint.has_hook:
+    if state.instance is None:
+        state.instance = new_instance(None, ORDINARY)
+    prototype = <Prototype>state.instance.prototype
+    if prototype is not None and prototype.blueprint.has_hook:
         return False
-    if state.copy_blueprint is None:
-        state.copy_blueprint = CopyBlueprint(type(nested))
-    blueprint = <CopyBlueprint>state.copy_blueprint
+    if state.instance.copies is None:
+        state.instance.copies = CopyBlueprint(type(nested))
+    blueprint = <CopyBlueprint>state.instance.copies
     if blueprint.wait > 0 and not at_once:
         blueprint.wait -= 1
         return False
@@ -123,7 +127,7 @@ cdef bint examine_instance(CopyBlueprint blueprint, object nested, InstanceDict 
     blueprint.wait = COPIES_BEFORE_EXAMINATION << min(blueprint.examined, 10)
     blueprint.guard = None
     blueprint.prototypes = {}
-    if has_one_of(state, built_shadows):
+    if shadows_class(state, False):
         return False
     for name in OPTIONS:
         option = (<dict>state).get(name)
@@ -139,7 +143,7 @@ cdef bint examine_instance(CopyBlueprint blueprint, object nested, InstanceDict 
         return False
     blueprint.attributes = dict(state)
     blueprint.kept = {
-        name: value for name, value in blueprint.attributes.items() if name not in lazy_names
+        name: value for name, value in blueprint.attributes.items() if name not in late_names
     }
     blueprint.keys, blueprint.values = snapshot(blueprint.attributes)
     blueprint.contents = tuple(contents)

@@ -7,30 +7,11 @@ field that a call reaches, so that the nested schema is resolved once for each p
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
-    object PyObject_GenericGetAttr(object obj, object name)
 
 cdef object object_new = object.__new__
 # How often the fields of a schema were bound again. Upstream's code copies a nested schema
 # instance. The copies share the fields inside fields, so that binding one copy changes the others.
 cdef int64_t rebound = 0
-
-
-def binding(schema):
-    """Called first in ``Schema._init_fields``. Return True if the instance is lazy, so that no
-    field need be bound, or if all are bound now."""
-    cdef InstanceDict state = existing_dict(schema)
-    cdef object fields = None
-    if state is not None and state.lazy == UNBOUND:
-        return is_left_unbound(schema, state)
-    # Not a user's property. Making a dictionary would slow the construction down.
-    if althaia_type_lookup(type(schema), FIELDS) is None:
-        try:
-            fields = PyObject_GenericGetAttr(schema, FIELDS)
-        except AttributeError:
-            return init_fields(schema)
-    if type(fields) is not dict or len(<dict>fields) > 0:
-        althaia_count(&rebound, 1)
-    return init_fields(schema)
 
 
 cdef int64_t times_rebound() noexcept:
@@ -52,8 +33,9 @@ cdef bint has_prototypes_fields(InstanceDict state):
     needs its own. A lazy copy of a nested instance has the fields of that instance."""
     return (
         state is not None
-        and state.prototype is not None
-        and (<Prototype>state.prototype).original is None
+        and state.instance is not None
+        and state.instance.prototype is not None
+        and (<Prototype>state.instance.prototype).original is None
     )
 
 
@@ -230,7 +212,7 @@ cdef bint is_fresh(object schema) except -1:
         or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
         or althaia_type_lookup(cls, "__new__") is not object_new
         or type(cls) is not upstream.SchemaMeta
-        or (<Prototype>state.prototype).blueprint.copies_bind_anew
+        or (<Prototype>state.instance.prototype).blueprint.copies_bind_anew
     ):
         return False
     return prototype_to_plan(schema, state) is not None
@@ -243,7 +225,7 @@ cdef object plucked_key(object field, object schema):
     # A hook may have materialised it and replaced its fields.
     materialise_if_touched(schema, state)
     if is_lazy(state):
-        schema = (<Prototype>state.prototype).schema
+        schema = (<Prototype>state.instance.prototype).schema
     key = schema.fields[name].data_key
     if upstream.empty_key_is_a_key:
         return name if key is None else key

@@ -63,7 +63,7 @@ cdef class Prototype:
                     (key, number_of(self, field, self.schema)) for key, field in value.items()
                 ])
                 attributes[name] = alike.setdefault((type(value), entries), entries)
-            elif name in lazy_names:
+            elif name in late_names:
                 attributes[name] = None
         self.attributes = attributes
         return 0

@@ -13,6 +13,33 @@ cdef extern from "althaia/cpython/layout.h":
     int althaia_put_dict(object obj, object name, object state) except -1
 
 
+@cython.final
+@cython.freelist(16)
+@cython.no_gc_clear
+cdef class Instance:
+    """The state of a schema instance that is, or was, made from a prototype, or copied."""
+
+    cdef object own_fields(self):
+        """Return the instance's own fields so far, or None."""
+        with cython.critical_section(self):
+            return self._own_fields
+
+    cdef bint exchange_fields(self, object before, object own_fields) except -1:
+        """Store the instance's own fields in the place of ``before``. Return False if another
+        thread has stored others meanwhile."""
+        with cython.critical_section(self):
+            if self._own_fields is not before:
+                return False
+            self._own_fields = own_fields
+        return True
+
+
+cdef Instance new_instance(object prototype, State state):
+    cdef Instance instance = Instance.__new__(Instance)
+    instance.prototype, instance.state = prototype, state
+    return instance
+
+
 cdef class InstanceDict(dict):
     """A schema's instance dictionary. The plans are C attributes of it, so that iterating over
     ``vars(schema)`` does not show them.
@@ -42,20 +69,6 @@ cdef class InstanceDict(dict):
                 before, self.dump_plan = self.dump_plan, plan
         return 0
 
-    cdef object own_fields(self):
-        """Return the instance's own fields so far, or None."""
-        with cython.critical_section(self):
-            return self._own_fields
-
-    cdef bint exchange_fields(self, object before, object own_fields) except -1:
-        """Store the instance's own fields in the place of ``before``. Return False if another
-        thread has stored others meanwhile."""
-        with cython.critical_section(self):
-            if self._own_fields is not before:
-                return False
-            self._own_fields = own_fields
-        return True
-
 
 # Pickle names the type in notes of its errors, where a schema without plans has a dict.
 (<PyTypeObject*>InstanceDict).tp_name = b"dict"
@@ -75,12 +88,6 @@ cdef InstanceDict existing_dict(object schema):
     if found is NULL or type(<object>found) is not InstanceDict:
         return None
     return <InstanceDict>found
-
-
-cdef bint is_hidden(object schema) except -1:
-    """Return whether user code gets neither a schema nor the fields that are bound to it."""
-    cdef InstanceDict state = existing_dict(schema)
-    return state is not None and state.hidden
 
 
 cdef object made_dict(object schema):

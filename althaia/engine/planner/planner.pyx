@@ -55,33 +55,21 @@ cdef object plain_many(object schema):
     return None if state is None else state.get("many")
 
 
-# The instance whose first call is running. Only its address is compared. The look-ups of that call
-# are not counted, so that `find_anew` takes them off the wait at the next call.
-cdef void* in_first_call = NULL
-
-
 cdef bint is_first_call(object schema, bint inside) except -1:
     """Whether this is the first call of an instance, for which nothing is prepared.
 
     Most instances that are built in full are used once, so that a place for plans would be wasted.
     CPython stores the attributes of an instance in the object as long as nobody asks for its
-    dictionary. The second look-up of the first call creates the dictionary; from then on it shows
+    dictionary. The second look-up of the first call makes the dictionary, which shows from then on
     that there was a call.
 
     :param inside: whether ``Schema._serialize`` or ``Schema._deserialize`` asks; ``Schema.dump`` or
         ``Schema._do_load``, which call them, have asked before.
     """
-    global in_first_call
     if at_once or not ALTHAIA_HAS_GIL or althaia_dict_there(schema) is not NULL:
         return False
-    if in_first_call is not <void*>schema:
-        if not inside:
-            in_first_call = <void*>schema
-            return True
-    # This is the second look-up; or a hook has called another instance meanwhile, for the first
-    # time.
-    in_first_call = NULL
-    made_dict(schema)
+    if inside:
+        made_dict(schema)
     return True
 
 
@@ -138,62 +126,52 @@ cdef bint is_first_use(InstanceDict state, int direction) noexcept:
     )
 
 
-cdef InstanceDict plan_holder(object schema):
+cdef InstanceDict plan_holder(object schema, int direction):
     """Return the instance dictionary that holds a schema's plans, None if it can hold none now."""
-    cdef InstanceDict state = instance_dict(schema)
-    return None if state is None or state.building else state
+    cdef InstanceDict state = existing_dict(schema)
+    cdef bint was_called = state is None and althaia_dict_there(schema) is not NULL
+    if state is None:
+        state = instance_dict(schema)
+    if state is None or BUILDING <= state_now(state) <= LEFT:
+        return None
+    if was_called:
+        # The look-ups of its first call were not counted.
+        althaia_write_int(&state.waits[direction], first_wait(schema, direction) - LOOK_UPS)
+    return state
 
 
 cdef Plan find_anew(object schema, int direction, bint large):
-    """Drop the plan that no longer holds and build another if that pays.
-
-    A lazy instance uses its prototype's plan. So does an instance that was built with a hook, until
-    it is due for its own.
-    """
-    cdef bint had_first_call = (
-        not at_once and ALTHAIA_HAS_GIL and althaia_dict_there(schema) is not NULL
-        and existing_dict(schema) is None
-    )
-    cdef InstanceDict state = plan_holder(schema)
+    """Return the plan that a schema runs from now on, a prototype's or its own, if that pays. Drop
+    its own one that no longer holds."""
+    cdef InstanceDict state = plan_holder(schema, direction)
+    cdef object prototype = None
     if state is None:
         return None
-    if had_first_call:
-        althaia_write_int(&state.waits[direction], first_wait(schema, direction) - LOOK_UPS)
     if is_lazy(state):
         prototype = prototype_to_plan(schema, state)
-        if prototype is not None:
-            return find_own(prototype, direction, large)
-    drop_published(schema, state, direction)
-    if not is_due(schema, state, direction):
-        prototype = None
-        if hooked_at_once or not at_once:
-            prototype = hooked_prototype(schema, state, direction)
-        if prototype is not None:
-            return find_own(prototype, direction, large)
-        if not large and not at_once:
-            return None
-    return build_and_publish(schema, state, direction)
+    if prototype is None:
+        drop_published(schema, state, direction)
+        if is_due(schema, state, direction):
+            return build_and_publish(schema, state, direction)
+        prototype = hooked_prototype(schema, state, direction)
+    if prototype is not None:
+        return plan_of_prototype(prototype, direction, large)
+    return build_and_publish(schema, state, direction) if large or at_once else None
 
 
-cdef Plan find_own(object schema, int direction, bint large):
-    """Return the own plan of a prototype, or None."""
+cdef Plan plan_of_prototype(object schema, int direction, bint large):
+    """Return the plan of a prototype. Its first one is due at once, because a prototype is made
+    after several instances were used; later ones wait."""
     cdef Plan plan = valid_plan(schema, direction)
-    cdef InstanceDict state
+    cdef InstanceDict state = existing_dict(schema)
     if plan is not None:
         return plan
-    state = plan_holder(schema)
-    if state is None:
-        return None
     drop_published(schema, state, direction)
-    # A prototype is made after several instances were used: its first plan is due now.
     if (
-        not is_first_use(state, direction)
-        and not is_due(schema, state, direction)
-        and not large
-        and not at_once
+        is_first_use(state, direction) or is_due(schema, state, direction) or large or at_once
     ):
-        return None
-    return build_and_publish(schema, state, direction)
+        return build_and_publish(schema, state, direction)
+    return None
 
 
 cdef int drop_published(object schema, InstanceDict state, int direction) except -1:

@@ -1,0 +1,423 @@
+"""Make schema instances, as upstream's ``Schema.__init__`` and ``Schema._init_fields`` do.
+
+The seam calls :func:`construct` first in ``__init__``, and :func:`binding` first in
+``_init_fields``. Mostly the instance becomes lazy. If user code sees its fields when they are
+bound, it gets copies of the declared ones, and :func:`bind` sets what binding has set on the
+prototype's. :func:`init_fields` binds the fields of the instances that upstream's code makes.
+"""
+
+cdef extern from "Python.h":
+    object PyObject_GenericGetAttr(object obj, object name)
+
+# Whether upstream's functions are interpreted, so that debuggers and profilers see their frames.
+cdef bint have_frames = False
+cdef str INIT = "__init__"
+cdef tuple UNKNOWN_CHOICES = ("exclude", "include", "raise")
+cdef str CHECK_UNKNOWN = "validate_unknown_parameter_value"
+cdef str INIT_FIELDS = "_init_fields"
+cdef tuple PLAIN_KEYS = (str, type(None))
+cdef tuple SORTED_BY = ("dump_only", "load_only", "data_key", "attribute")
+
+
+def construct(
+    schema, only, exclude, many, load_only, dump_only, partial, unknown, context=None
+):
+    """Make an instance, at the beginning of ``Schema.__init__``. Return False, having changed
+    nothing, if upstream's code must make it."""
+    cdef object cls = type(schema), key
+    cdef Blueprint blueprint
+    cdef Prototype prototype
+    cdef InstanceDict state
+    if upstream.has_context and not are_accepted(unknown, context):
+        return False
+    if many is None and not upstream.many_by_option:
+        return False
+    state = existing_dict(schema)
+    if state is not None and state.instance is not None:
+        # ``__init__`` is called again, or upstream's code is building a prototype.
+        materialise_if_lazy(schema)
+        return False
+    key = options_key(only, exclude, load_only, dump_only)
+    if key is None:
+        return False
+    blueprint = valid_blueprint(cls, schema)
+    if blueprint is None or blueprint.reason or (blueprint.has_hook and not ALTHAIA_HAS_GIL):
+        return False
+    prototype = blueprint.find(key)
+    if prototype is None:
+        return False
+    if blueprint.has_hook:
+        state = start(schema, prototype, BUILDING)
+    elif althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]:
+        state = start(schema, prototype, UNBOUND)
+    else:
+        state = start(schema, prototype, LAZY)
+    if state is None:
+        return False
+    put_settings(state, blueprint, many, partial, unknown)
+    if upstream.has_context:
+        (<dict>state)[CONTEXT] = context or {}
+    if state.instance.state == LAZY:
+        (<dict>state)[ERROR_MESSAGES] = messages_of(cls)
+        if context:
+            warn_of_context()
+    else:
+        bind_with_users_code(schema, state, prototype, context)
+    return True
+
+
+cdef bint are_accepted(object unknown, object context):
+    """Whether upstream's code accepts these two options, and ``bool(context)`` runs no user
+    code."""
+    if context is not None and type(context) is not dict:
+        return False
+    return unknown is None or (
+        type(unknown) is str and unknown in UNKNOWN_CHOICES
+        and upstream.live["schema"].get(CHECK_UNKNOWN, ABSENT)
+        is seam.defined["schema"].get(CHECK_UNKNOWN, ABSENT)
+    )
+
+
+# Whether something stands around the seam's ``construct``, which must then be called.
+cdef bint asks_the_seam = False
+
+
+def ask_the_seam(bint on):
+    """Make no instance past the seam's ``construct`` any more, or again."""
+    global asks_the_seam
+    asks_the_seam = on
+
+
+cdef int lazy_init(object schema, object args, PyObject* options) except -1:
+    """``tp_init`` of classes with lazy instances. Make an instance without options here: calling
+    ``__init__``, which has eight keyword-only parameters, takes longer than all the rest."""
+    if (
+        len(<tuple>args) == 0
+        and (options is NULL or len(<dict>options) == 0)
+        and not (have_frames and althaia_is_traced())
+        and is_made_without_options(schema)
+    ):
+        return 0
+    return althaia_plain_init(schema, args, options)
+
+
+cdef bint is_made_without_options(object schema) except -1:
+    """Make an instance without options lazy if its class has the prototype for it.
+
+    Return False, having changed nothing, if ``__init__`` must be called.
+    """
+    cdef object cls = type(schema)
+    cdef Blueprint blueprint = blueprint_of(cls)
+    cdef InstanceDict state
+    cdef object found
+    if (
+        blueprint is None
+        or blueprint.has_hook
+        or asks_the_seam
+        or althaia_type_lookup(cls, INIT) is not upstream.schema_attributes[INIT]
+        or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
+    ):
+        return False
+    found = blueprint.prototypes.get(DEFAULTS)
+    if type(found) is not Prototype or not blueprint.holds(schema):
+        return False
+    state = start(schema, <Prototype>found, LAZY)
+    if state is None:
+        return False
+    put_settings(state, blueprint, None, False if upstream.partial_is_false else None, None)
+    if upstream.has_context:
+        (<dict>state)[CONTEXT] = {}
+    (<dict>state)[ERROR_MESSAGES] = messages_of(cls)
+    return True
+
+
+cdef int put_settings(
+    InstanceDict state, Blueprint blueprint, object many, object partial, object unknown
+) except -1:
+    """Set what ``Schema.__init__`` sets from these options."""
+    PyDict_SetItem(state, MANY, blueprint.many if many is None else many)
+    PyDict_SetItem(state, PARTIAL, partial)
+    PyDict_SetItem(state, UNKNOWN, blueprint.unknown if unknown is None else unknown)
+    return 0
+
+
+cdef InstanceDict start(object schema, Prototype prototype, State begun):
+    """Give a new instance its prototype. Return its dictionary.
+
+    Return None if the dictionary cannot hold it, or has an entry that construction would read.
+    """
+    cdef InstanceDict state = instance_dict(schema)
+    if state is None or state.instance is not None:
+        return None
+    # Almost always empty. A list, because without the GIL another thread may add attributes.
+    for name in PyDict_Keys(state) if state else ():
+        # A Method field binds to the instance's attribute of the method's name.
+        if (
+            name in late_names or name in (MANY, PARTIAL, UNKNOWN, CONTEXT)
+            or althaia_type_lookup(type(schema), name) is not None
+        ):
+            return None
+    state.instance = new_instance(prototype, begun)
+    return state
+
+
+cdef int bind_with_users_code(
+    object schema, InstanceDict state, Prototype prototype, object context
+) except -1:
+    """Construct an instance whose class has an ``on_bind_field``, or another function in the place
+    of ``Schema._init_fields``.
+
+    The hook is called for each field of an instance that has the attributes that upstream sets
+    before. Most functions, such as Superset's, only call upstream's, where the instance becomes
+    lazy (:func:`binding`). If the function reads an attribute before, the instance gets the same.
+    """
+    cdef Instance instance = state.instance
+    cdef OwnFields own_fields = None
+    if instance.state == BUILDING:
+        own_fields = own_fields_of(prototype, None)
+        add_missing(state, prototype.unbound(own_fields, schema))
+    if context:
+        warn_of_context()
+    if own_fields is not None:
+        bind(schema, own_fields)
+    else:
+        schema._init_fields()
+        if instance.state == UNBOUND:
+            # It did not call upstream's: the fields stay unbound.
+            materialise_if_lazy(schema)
+    instance.state = LAZY if instance.state == LEFT else ORDINARY
+    set_messages(schema)
+    # The hook may have replaced the dictionary.
+    state = existing_dict(schema)
+    if state is not None and state.instance is instance and own_fields is not None:
+        instance._own_fields = own_fields
+    return 0
+
+
+cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
+    """At the beginning of upstream's ``Schema._init_fields``: leave the fields of an instance
+    unbound whose construction has called a user's function. Return False if its attributes were
+    read or set meanwhile; upstream's code then binds the fields."""
+    if ERROR_MESSAGES in <dict>state or materialise_if_touched(schema, state):
+        materialise_if_lazy(schema)
+        return False
+    state.instance.state = LEFT
+    return True
+
+
+cdef int warn_of_context() except -1:
+    """Warn of a ``context`` that is not empty, if upstream's ``Schema.__init__`` does.
+
+    Compiled functions have no frame. Hence ``stacklevel=2`` names the caller of ``__init__`` here,
+    too.
+    """
+    if upstream.context_is_silent:
+        return 0
+    names = upstream.live["schema"]
+    names["warnings"].warn(
+        "The `context` parameter is deprecated and will be removed in marshmallow 4.0. "
+        "Use `contextvars.ContextVar` to pass context instead.",
+        names["RemovedInMarshmallow4Warning"],
+        stacklevel=2,
+    )
+    return 0
+
+
+cdef int set_messages(object schema) except -1:
+    """Set ``error_messages``. It is the last attribute that ``Schema.__init__`` sets."""
+    schema.error_messages = merged_messages(
+        schema._default_error_messages, schema.__class__.__mro__, schema.error_messages
+    )
+    return 0
+
+
+cdef dict messages_of(object cls):
+    """Return what ``Schema.__init__`` sets as ``error_messages`` of an instance that has none."""
+    return merged_messages(
+        althaia_type_lookup(cls, "_default_error_messages"),
+        cls.__mro__,
+        althaia_type_lookup(cls, ERROR_MESSAGES),
+    )
+
+
+cdef inline int add(dict messages, object more) except -1:
+    """Update a dictionary of messages. Mostly ``more`` is empty, and nothing is called."""
+    if type(more) is not dict:
+        messages.update(more)
+    elif len(<dict>more) > 0:
+        PyDict_Update(messages, <dict>more)
+    return 0
+
+
+cdef dict merged_messages(object defaults, tuple classes, object own):
+    """Merge messages as ``Schema.__init__`` does: the defaults, those of each class of the MRO from
+    the last to the first, and the instance's own."""
+    cdef dict messages = {}
+    add(messages, defaults)
+    for cls in reversed(classes):
+        # A failing getattr() is slow: it makes an AttributeError.
+        if cls is not object and (
+            type(cls) is not type and type(cls) is not ABCMeta
+            or althaia_type_lookup(cls, ERROR_MESSAGES) is not None
+        ):
+            add(messages, getattr(cls, ERROR_MESSAGES, EMPTY))
+    add(messages, own or EMPTY)
+    return messages
+
+
+# ---- Binding ----------------------------------------------------------------------------
+
+
+def binding(schema):
+    """Called first in ``Schema._init_fields``. Return True if the instance is lazy, so that no
+    field need be bound, or if all are bound now."""
+    cdef InstanceDict state = existing_dict(schema)
+    cdef object fields = None
+    if state_now(state) == UNBOUND:
+        return is_left_unbound(schema, state)
+    # Not a user's property. Making a dictionary would slow the construction down.
+    if althaia_type_lookup(type(schema), FIELDS) is None:
+        try:
+            fields = PyObject_GenericGetAttr(schema, FIELDS)
+        except AttributeError:
+            return init_fields(schema)
+    if type(fields) is not dict or len(<dict>fields) > 0:
+        althaia_count(&rebound, 1)
+    return init_fields(schema)
+
+
+cdef int bind(object schema, OwnFields own) except -1:
+    """Do what ``Schema._init_fields`` does for an instance that has all other attributes but its
+    messages.
+
+    The hook may change the schema. Hence each attribute is read at the moment at which upstream's
+    code reads it.
+    """
+    cdef object fields = schema.dict_class(), copied
+    cdef bint are_copies = not fields
+    for name, number in <tuple>own.prototype.attributes["fields"]:
+        copied = own.by_number[number]
+        field = declared_field(schema, name)
+        if field is not copied or name in own.prototype.blueprint.binding_themselves:
+            schema._bind_field(name, field)
+            own.note(number, copied)
+        else:
+            if name in schema.load_only:
+                field.load_only = True
+            if name in schema.dump_only:
+                field.dump_only = True
+            own.bind(name, number, schema)
+            schema.on_bind_field(name, field)
+        fields[name] = field
+        are_copies = are_copies and field is copied
+    return set_fields(schema, are_copies, fields)
+
+
+cdef bint init_fields(object schema) except -1:
+    """Do what ``Schema._init_fields`` does for an instance with all its declared fields but those
+    in ``exclude``. Return False, having changed nothing, if upstream's code must do it."""
+    cdef object declared = schema.declared_fields, exclude = schema.exclude, fields, names
+    cdef object set_class = upstream.schema_attributes.get("set_class")
+    cdef object made_by = seam.pristine[upstream.Field]["__init__"]
+    if (
+        # What sort() leaves to upstream's code.
+        type(schema) is SimpleNamespace
+        or not upstream.is_known("schema.Schema._init_fields")
+        # A property in some releases, where nothing comes before it.
+        or (static(type(schema), "set_class") if type(set_class) is property else schema.set_class)
+        is not set_class
+        or type(declared) not in (dict, OrderedDict)
+        or schema.only is not None
+        or type(exclude) not in (set, set_class)
+        or not set(exclude) <= declared.keys()
+        or schema.opts.fields
+        or (upstream.infers_fields and schema.opts.additional)
+        # An __init__ of somebody's own would see the Inferred that upstream makes for each field.
+        or (upstream.infers_fields and upstream.Field.__init__ is not made_by)
+    ):
+        return False
+    fields = schema.dict_class()
+    cdef bint are_plain = not fields
+    if type(set_class) is property:
+        # The order is that of a set, made as upstream makes it, unless Meta.ordered is set.
+        names = schema.set_class(declared.keys())
+        if exclude:
+            names = names - exclude
+    else:
+        names = [name for name in declared if name not in exclude]
+    for name in names:
+        field = declared_field(schema, name)
+        schema._bind_field(name, field)
+        fields[name] = field
+        are_plain = are_plain and is_read_plainly(field)
+    set_fields(schema, are_plain, fields)
+    return True
+
+
+cdef object declared_field(object schema, object name):
+    """Return the field that upstream binds for a name."""
+    cdef object field = schema.declared_fields.get(name, ABSENT)
+    if field is ABSENT:
+        if not upstream.infers_fields:
+            raise KeyError(name)
+        field = upstream.live["fields"]["Inferred"]()
+    return field
+
+
+cdef bint is_read_plainly(object field) except -1:
+    """Whether a field has what :func:`sort` reads in its instance dictionary, and no class of its
+    own changes how it is read."""
+    for name in SORTED_BY:
+        if althaia_type_lookup(type(field), name) is not None:
+            return False
+    return copies_as_object(field)
+
+
+cdef int set_fields(object schema, bint are_plain, object fields) except -1:
+    """Set the attributes that ``Schema._init_fields`` sets, in its order."""
+    cdef object load_fields = schema.dict_class(), dump_fields = schema.dict_class()
+    sort(are_plain, fields, load_fields, dump_fields)
+    schema.fields = fields
+    schema.dump_fields = dump_fields
+    schema.load_fields = load_fields
+    return 0
+
+
+cdef int sort(bint are_plain, object fields, object load_fields, object dump_fields) except -1:
+    """Fill the mappings of loaded and of dumped fields. Upstream's code does it if a field is
+    another one than the copy, if it may run user code, or if two names collide, which is its
+    error."""
+    cdef set keys = set(), targets = set()
+    cdef dict state
+    for name, field in fields.items():
+        if not are_plain:
+            break
+        state = vars_of(field)
+        dump_only, load_only = state.get("dump_only"), state.get("load_only")
+        key, target = state.get("data_key", ABSENT), state.get("attribute", ABSENT)
+        if (
+            type(dump_only) is not bool or type(load_only) is not bool
+            or type(key) not in PLAIN_KEYS or type(target) not in PLAIN_KEYS
+        ):
+            break
+        if dump_only is False:
+            load_fields[name] = field
+            targets.add(target or name)
+        if load_only is False:
+            dump_fields[name] = field
+            keys.add(name if key is None else key)
+    else:
+        if len(keys) == len(dump_fields) and len(targets) == len(load_fields):
+            return 0
+    load_fields.clear()
+    dump_fields.clear()
+    # Its function takes any object that has what it reads.
+    cdef object stand_in = SimpleNamespace(
+        declared_fields=fields, only=None, exclude=set(), opts=upstream.Schema.opts,
+        set_class=upstream.OrderedSet, dict_class=dict, ordered=True,
+        _bind_field=lambda name, field: None,
+    )
+    upstream.schema_attributes[INIT_FIELDS](stand_in)
+    load_fields.update(stand_in.load_fields)
+    dump_fields.update(stand_in.dump_fields)
+    return 0
