@@ -23,6 +23,7 @@ INTERPRETER := $(shell $(PYTHON) -c 'import sys, sysconfig; print(sysconfig.get_
 MADE := $(VENV)/.made-$(INTERPRETER)
 READY := $(VENV)/.ready-$(INTERPRETER)
 DEMO_READY := $(VENV)/.demo-$(INTERPRETER)
+DOCS_READY := $(VENV)/.docs-$(INTERPRETER)
 PURE_READY := $(PURE_VENV)/.ready-$(INTERPRETER)
 SLOW_READY := $(VENV)/.slow-$(INTERPRETER)
 PURE_SLOW_READY := $(PURE_VENV)/.slow-$(INTERPRETER)
@@ -39,22 +40,22 @@ help:
 	@echo "  make lint           formatting, style, types"
 	@echo "  make bench          marshmallow against althaia"
 	@echo "Publish it"
-	@echo "  make docs           write the generated parts of the pages, and the site in build/site"
+	@echo "  make docs           the site, in build/site"
 	@echo "  make release-check  all of a release but its publication"
 	@echo "PYTHON=python3.13 chooses the interpreter, PYTEST_ARGS='-k name' the tests. The Makefile has"
-	@echo "more: parts of these (test-compiled, test-pure), other measurements (bench-…), sanitize, clean."
+	@echo "more: parts of these (test-compiled, test-pure), pages, other measurements (bench-…), sanitize, clean."
 
-.PHONY: help demo test test-slow test-quick test-others test-releases test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire bench-applications docs release-check sanitize clean
+.PHONY: help demo test test-slow test-quick test-others test-releases test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire bench-applications pages docs release-check sanitize clean
 
 # Runs from this tree, compiled as a wheel is; what tests and tools need is not installed for it.
 demo: $(DEMO_READY)
 	$(BIN)/python -m buildtools build
 	$(BIN)/python -m demo $(DEMO_ARGS)
 
-$(DEMO_READY): pyproject.toml | $(MADE)
-	@echo "Installing what the build and the demo need"
-	$(BIN)/python -m buildtools requirements demo > $(VENV)/demo-requirements.txt
-	$(BIN)/python $(PIP) install --no-compile --requirement $(VENV)/demo-requirements.txt
+$(DEMO_READY) $(DOCS_READY): $(VENV)/.%-$(INTERPRETER): pyproject.toml | $(MADE)
+	@echo "Installing what the $* needs"
+	$(BIN)/python -m buildtools requirements $* > $(VENV)/$*-requirements.txt
+	$(BIN)/python $(PIP) install --no-compile --requirement $(VENV)/$*-requirements.txt
 	touch $@
 
 # Each of the first two keeps one core busy. Only CPython has more than the pure build.
@@ -204,9 +205,12 @@ bench-wire: build
 bench-applications: build
 	$(BIN)/python -m benchmarks.applications --save $(BENCH_ARGS)
 
-# Writes what the pages show of the source, then the site. Warnings are errors.
-docs: $(SLOW_READY)
+# What the pages show of the source and of measured pages; adapters are imported for it.
+pages: $(READY)
 	$(BIN)/python docs/made.py
+
+# The site. Warnings are errors. Nothing is compiled for it.
+docs: $(DOCS_READY)
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --jobs auto -q docs build/site
 	@echo "build/site/index.html"
 

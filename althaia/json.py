@@ -42,7 +42,7 @@ def dump_bytes(schema: Any, obj: Any, *, many: bool | None = None, **options: An
     :raises UnicodeEncodeError: with ``ensure_ascii=False``, a lone surrogate.
 
     >>> dump_bytes(UserSchema(), user, ensure_ascii=False)
-    b'{"name": "Zo\xc3\xab"}'
+    b'{"name": "Zo\\xc3\\xab"}'
     """
     ours = seam.modules and isinstance(schema, seam.defined["schema"]["Schema"])
     planned: Any = seam.dumps(schema, obj, (), many, options, True) if ours else seam.DECLINED

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
+# The order in the site's menu. Not in index.md, which people read on GitHub.
+MENU = {
+    "Use": "install quickstart worth-it switching-on profile rollout deploying tools adapters json "
+    "many-machines serving differences faq coming-from-4.3",
+    "Reference": "api commands environment exceptions releases",
+    "Measured": "performance performance-applications performance-service performance-files "
+    "performance-wire performance-tables threads security",
+    "Inside": "how-it-works architecture patches releasing contributing changelog",
+}
 PROJECT = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))["project"]
 
 project = "althaia"
@@ -34,3 +44,15 @@ html_theme_options = {
     "source_branch": "main",
     "source_directory": "docs/",
 }
+
+
+def setup(app: Any) -> None:
+    """Add the menu to the first page while it is read."""
+    app.connect("source-read", _add_menu)
+
+
+def _add_menu(app: Any, page: str, source: list[str]) -> None:
+    if page == "index":
+        for caption, pages in MENU.items():
+            listed = "\n".join(pages.split())
+            source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{listed}\n```\n"

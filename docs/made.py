@@ -22,6 +22,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def main() -> int:
         if not path.is_file() or path.read_text("utf-8") != text
     ]
     for path in stale:
-        print(f"{path.relative_to(ROOT)} is stale: run 'make docs'" if check else path)
+        print(f"{path.relative_to(ROOT)} is stale: run 'make pages'" if check else path)
         if not check:
             path.write_text(made()[path], "utf-8")
     problems = list(wrong())
@@ -112,15 +113,23 @@ def _file_name(title: str) -> str:
 
 
 def commands(_: str) -> str:
-    """One section a command: what it does, how it is called, its arguments and options."""
+    """One section a command: what it does, its arguments and options, each described once."""
     from althaia import cli
 
     parts = []
+    said: set[str] = set()
     for name in cli.COMMANDS:
         parser = cli.parser_of(name)
         parser.prog = f"althaia {name}"
         described = _described(cli.module_of(name).__doc__ or "")
-        parts += [f"## {name}", described, *_parser(parser)]
+        rows = [*_rows(parser)]
+        again = [row.split(" | ")[0].strip("| ") for row in rows if row in said]
+        parts += [f"## {name}", described]
+        if new := [row for row in rows if row not in said]:
+            parts.append("\n".join(["| argument | meaning |", "| --- | --- |", *new]))
+        if again:
+            parts.append(f"And as above: {', '.join(again)}.")
+        said.update(rows)
     return "\n\n".join(parts)
 
 
@@ -143,11 +152,11 @@ def _text(words: str) -> str:
     return re.sub(r"(?<!\S)(--[a-z][a-z-]*)", r"`\1`", safe)
 
 
-def _parser(parser: argparse.ArgumentParser) -> Iterator[str]:
-    usage = re.sub(r"\s+", " ", parser.format_usage()).strip()
-    yield f"```text\n{usage}\n```"
-    rows = [_row(action) for action in parser._actions if action.help != argparse.SUPPRESS]
-    yield "\n".join(["| argument | meaning |", "| --- | --- |", *rows])
+def _rows(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """A line for each argument but those that all commands have."""
+    for action in parser._actions:
+        if action.help != argparse.SUPPRESS and action.dest not in ("help", "json"):
+            yield _row(action)
 
 
 def _row(action: argparse.Action) -> str:
@@ -310,7 +319,16 @@ def api(names: str) -> str:
     """
     if names == "althaia":
         names = " ".join(_public(lambda value: not isinstance(value, type)))
-    return "\n\n".join(part for name in names.split() for part in _documented(name))
+    parts = [part for name in names.split() for part in _documented(name)]
+    said: set[str] = set()
+    return "\n\n".join(filter(None, (_without(said, part) for part in parts)))
+
+
+def _without(said: set[str], part: str) -> str:
+    """A part without the parameters and paragraphs that were said before in the same words."""
+    lines = [line for line in part.splitlines() if line not in said]
+    said.update(line for line in lines if line.startswith("- ") or len(line) > 60)
+    return "\n".join(lines).strip()
 
 
 def exceptions(names: str) -> str:
@@ -328,14 +346,17 @@ def _public(wanted: Callable[[object], bool]) -> list[str]:
 
 def _documented(name: str) -> Iterator[str]:
     value = _named(name)
+    signature = "" if inspect.ismodule(value) or _is_exception(value) else _signature(value)
     yield f"### `{name}`"
-    if not inspect.ismodule(value) and not _is_exception(value):
-        yield f"```py\n{name.rpartition('.')[2]}{_signature(value)}\n```"
+    # Nobody but althaia makes a result.
+    if signature not in ("", "()") and not is_dataclass(value):
+        yield f"```py\n{name.rpartition('.')[2]}{signature}\n```"
     yield markdown(inspect.getdoc(value) or "")
     if isinstance(value, type) and not _is_exception(value):
         for key, member in vars(value).items():
             doc = getattr(member, "__doc__", None) if inspect.isroutine(member) else None
-            if doc and not key.startswith("_"):
+            # Those with other parameters are called by a framework, or by althaia.
+            if doc and key[0] != "_" and _signature(member).startswith(("()", "(*")):
                 yield f"`{key}{_signature(member)}`: {markdown(inspect.cleandoc(doc))}"
 
 

@@ -111,6 +111,8 @@ def _server(report: Report, name: str, server: Mapping[str, Any]) -> Iterator[st
             "*Bound*: what it would be if all but the database's driver and the ORM's loading "
             "took no time at all."
         )
+    if name != "sync":
+        return
     yield "Requests a second, latency, memory, first byte:"
     yield markdown_table(
         ["request", "", "requests/s", "p50, ms", "p99, ms", "first byte, ms", "peak, MiB"],
@@ -134,7 +136,7 @@ def _ratio_line(
         if found is None:
             line.append("–")
             continue
-        cell = f"{found['median']:.2f} ±{(found['high'] - found['low']) / 2:.2f}"
+        cell = f"{found['median']:.2f}"
         line.append(f"**{cell}**" if name in row["reach"] else cell)
     if bounds:
         seen = bounds.get(row["endpoint"], {}).get(model.UPSTREAM.name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import os
 import re
 import shutil
@@ -15,6 +17,7 @@ from tests.docs.conftest import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUNNABLE = re.compile(r"^```(python|console)\n", re.M)
+SHOWN = re.compile(r"^```(?:python|py)\n(.*?)^```", re.M | re.S)
 OTHER_SHELLS = re.compile(r"^```(sh|bash|shell)\b", re.M)
 
 
@@ -42,3 +45,34 @@ def test_the_examples_run(page: Path, tmp_path: Path) -> None:
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout.count("not run, ") == text.count("<!-- skip: next "), ran.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_reader_sees_where_each_name_comes_from(page: Path) -> None:
+    """The blocks of a page show their set-up, once; comments that no reader sees may only check."""
+    text = page.read_text("utf-8")
+    if "<!-- invisible-code-block: python" not in text:
+        return
+    used, known = set(), {*vars(builtins), "__name__"}
+    for block in SHOWN.findall(text):
+        code = (
+            re.sub(r"^(?!>>> |\.\.\. ).*\n?", "", block, flags=re.M) if ">>> " in block else block
+        )
+        for node in ast.walk(ast.parse(re.sub(r"^(>>> |\.\.\. )", "", code, flags=re.M))):
+            if isinstance(node, ast.Name):
+                (known if isinstance(node.ctx, ast.Store) else used).add(node.id)
+            elif isinstance(node, ast.alias):
+                known.add(node.asname or node.name.partition(".")[0])
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                known.add(node.name)
+            elif isinstance(node, ast.arg):
+                known.add(node.arg)
+    assert not used - known
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md", "docs/install.md",
+                                  "docs/quickstart.md", "docs/deploying.md"])  # fmt: skip
+def test_what_is_shown_works_before_the_release(name: str) -> None:
+    """The package index has no version 5 yet: a page that installs shows how to from a checkout."""
+    text = (ROOT / name).read_text("utf-8")
+    assert re.search(r"pip (install|wheel) .*(\./python-althaia|'\.\[cli\]')", text)

@@ -75,6 +75,7 @@ def test_the_page_of_performance_is_short() -> None:
 def test_pages_say_first_what_they_are_for(site: Path) -> None:
     for source in sorted((ROOT / "docs").glob("*.md")):
         lines = source.read_text("utf-8").splitlines()
+        assert "```{toctree}" not in lines, "GitHub shows it as it stands"
         if lines[0].startswith("```{include}"):
             continue
         assert lines[0].startswith("# "), source.name
