@@ -75,31 +75,20 @@ CI says when a ratio moves by more than 3 %.
 METHOD = """\
 ## What is measured
 
-- The same schemas and the same data for every drop-in, in `benchmarks/cases/`. Libraries with
-  schemas of their own get models written for them, in `benchmarks/runners/`, and instances of
-  those models made before the clock starts. Only for ORM rows, which they do not know, does
-  their conversion count.
-- One process and one virtual environment for each library. They take turns, round by round, in
-  alternating order, so that noise falls on all of them. A ratio is to the marshmallow of the
-  same run; peers, single fields and growth may come from an earlier run than the rows with goals.
-- Processor time of the working thread: all of this work computes and none of it waits.
-- The cyclic garbage collector is off while the clock runs, as in `timeit` and in marshmallow's
-  own script: its cost is the same whoever made the output, and depends on what else lives in
-  the process. It is on for a schema for each call, because nobody else frees marshmallow's
-  instances, and in the cases that say so: there everybody's ratio is smaller.
+- The same schemas and data for every drop-in (`benchmarks/cases/`). Libraries with schemas of
+  their own get models (`benchmarks/runners/`), whose instances are made before the clock starts;
+  only the conversion of ORM rows, which they do not know, counts.
+- A process and an environment for each library, taking turns in alternating order. A ratio is to
+  the marshmallow of the same run; peers, single fields and growth may come from an earlier one.
+- Processor time of the working thread.
+- The cyclic garbage collector is off while the clock runs, as in `timeit`. It is on for a schema
+  for each call, because nobody else frees marshmallow's instances, and in the cases that say so.
 - Outputs are equal by value, type and order for drop-ins. For the others the order of keys and
   the spelling of UTC (`Z` or `+00:00`) are not compared, and of errors only their places.
-- Loads of marshmallow-sqlalchemy's schemas: for each one it asks the installed files for
-  marshmallow's version (`importlib.metadata`), which is nine tenths of that row with us.
-- Features a library lacks are added in Python where an application would have to (computed
-  fields), or the case is left out (–). E-mail and web addresses are checked by whatever the
-  library offers; mashumaro and marshmallow-recipe offer nothing.
-
-## What is not measured
-
-In the tables by interpreter: reading from a database and the network, with which an application
-gains less than these ratios; `make bench-service` measures a service with both. Other machines
-than those named: run it.
+- Features a library lacks are added in Python where an application would have to, or the case is
+  left out (–). E-mail and web addresses are checked by whatever the library offers; mashumaro and
+  marshmallow-recipe offer nothing.
+- Reading from a database and the network is not measured here, but by `make bench-service`.
 
 ## How to reproduce
 

@@ -175,7 +175,7 @@ def _translate(modules: list[CompiledModule], root: Path, folder: Path, shared: 
     with contextlib.chdir(root):
         cythonize(
             [Extension(module.name, [module.source.as_posix()]) for module in modules],
-            # They override what a module's header says, hence one call for all that share them.
+            # cythonize() takes directives for a call, not for a module: those here share theirs.
             compiler_directives=dict(modules[0].directives),
             build_dir=os.path.relpath(folder, root),
             include_path=["."],

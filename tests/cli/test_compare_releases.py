@@ -1,4 +1,4 @@
-"""Compare mode on marshmallow as other releases have it: each of the three finds a wrong answer."""
+"""Compare mode finds a wrong answer on other releases: in a program, a suite, the command."""
 
 from __future__ import annotations
 

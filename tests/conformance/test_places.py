@@ -1,5 +1,4 @@
-"""Values are read where the last object had them: objects that have them elsewhere, and classes,
-instances and dictionaries that change between two objects and between two fields."""
+"""Inline caches: a step reads each value right if it stands elsewhere than in the object before."""
 
 from __future__ import annotations
 

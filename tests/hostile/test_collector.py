@@ -41,7 +41,7 @@ def test_waits_for_a_lock_of_its_own(library: str) -> None:
 
 @pytest.mark.parametrize("library", OURS)
 def test_replaces_the_dictionary_that_an_instance_is_about_to_have(library: str) -> None:
-    """Inline values that become a dictionary: CPython 3.11 has freed them where one came first."""
+    """User code replaces ``__dict__`` while CPython 3.11 makes it of inline values."""
     found = run("collector", library, "inline_values_replaced", timeout=300)
     found.check()
     assert found.of("inline_values_replaced") == 90_000

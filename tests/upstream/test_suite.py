@@ -76,7 +76,7 @@ if PURE:
 
 
 HURRIED = "as-it-is" if PURE else "plans-at-once"
-# A pure build runs upstream's methods, with the few hooks that are not the engine's.
+# Of a pure build, which runs upstream's methods, one release of each line is enough.
 OTHERS = [version for version in releases.TESTED if version in ("3.26.2", "4.3.1") or not PURE]
 SLOW = pytest.mark.slow
 RUNS: list[Any] = [

@@ -34,7 +34,7 @@ cdef class Reading:
 
 
 cdef class Readings:
-    """How one call reads objects of each type, for the names of one plan."""
+    """The readings of a call by type of object, for the names of one plan."""
     cdef Reading last
     cdef dict known
     cdef Reading of(self, tuple names, object obj)
