@@ -94,24 +94,18 @@ def patch(
 ) -> bool:
     """Make every later ``import marshmallow`` yield the installed release, with plans.
 
-    The compiled copy is served where it is of the installed release; any other release is served
-    from its own files.
-
-    Cheap and idempotent, safe from several threads: marshmallow itself is imported only
-    when somebody imports it.
+    Cheap, idempotent, safe from several threads: marshmallow is imported when somebody imports it.
 
     :param force: redirect even though the real marshmallow is already imported, or none is
-        installed. Modules that hold references to the real one keep
-        them, and two copies of the library live in the process until :func:`unpatch`.
+        installed. Modules that hold references to the real one keep them.
     :param compiled: False: never the compiled copy, so that debuggers, profilers and coverage see
-        ordinary functions. Not given: what ``ALTHAIA_COMPILED`` says, which is yes where it is not
-        set. Without effect once marshmallow has been imported.
+        ordinary functions. Not given: what ``ALTHAIA_COMPILED`` says, else yes. Without effect
+        once marshmallow has been imported.
     :param notes: True: an exception that leaves a planned dump or load gets a note that names the
         field, as ``althaia: while dumping OrderSchema.lines[2].at``; False: none any more. Not
-        given: what ``ALTHAIA_NOTES`` says, which is none where it is not set.
+        given: what ``ALTHAIA_NOTES`` says, else none.
     :returns: whether the redirect is in place: True, unless ``ALTHAIA_DISABLE`` is set.
-    :raises LatePatchError: the real marshmallow is already imported; the message names the
-        modules that hold references to it.
+    :raises LatePatchError: the real marshmallow is already imported; the message says by whom.
     :raises ReleaseError: no marshmallow is installed, or one older than 3.13.
     :raises ConfigError: an ``ALTHAIA_…`` variable of the environment has a bad value.
 
@@ -136,8 +130,8 @@ def stats(
     """What the plans did since the process began, or since the last reset, by schema class.
 
     :param reset: let the next answer count from here.
-    :param timed: True: measure how long each call takes from now on, about 2 µs a call; False: no
-        more. The answers then have ``seconds``, which ``reset`` does not set back.
+    :param timed: True: measure how long each call takes from now on; False: no more. The answers
+        then have ``seconds``, which ``reset`` does not set back.
     :returns: by the qualified name of the class, for ``"dump"`` and ``"load"``: ``calls``
         answered by a plan, how many of them went ``straight`` to or from text, and the
         ``objects`` they were given; ``nested`` calls, which the plan of a schema around it made;

@@ -4,10 +4,9 @@ The schema is named as package.module:Schema, where Schema is a schema class, an
 or a dotted path to one. Each library has a process of its own; the outputs are compared
 before anything is timed, and the two take turns.
 
-What is measured is the calls dump and load of one schema on the objects given: --source names
-your own objects, or a function that makes them (of an ORM, say), --data a file of records. With
-neither, plain objects are made up from the schema's fields; yours may take longer to read. A
-request around these calls, a database or a framework, is not in the figures.
+Measured are the calls dump and load on the objects given by --source or --data. With neither, plain
+objects are made up from the schema's fields; yours may take longer to read. A request around these
+calls is not in the figures.
 """
 
 from __future__ import annotations

@@ -189,6 +189,8 @@ def _profile(report: Report) -> Iterator[str]:
                 f"{sum(seen.values()):,.1f}",
             ]
             for endpoint, variants in report["profile"].items()
+            # Of shorter requests the samples are too few.
+            if sum(variants.get(model.UPSTREAM.name, {}).values()) >= 5
             for name, seen in variants.items()
             if name in SHOWN
         ),
