@@ -26,7 +26,7 @@ WORKER = Path(__file__).with_name("worker.py")
 RESULT = Path(__file__).with_name(f"result-{INTERPRETER}.json")
 PAGE = ROOT / "docs" / "performance-applications.md"
 SCHEMAS = 40
-SLOWEST = 10
+SLOWEST = 5
 SIDES = ("plain", "patched")
 STARTS = 5
 """Processes of each side whose least time to import the application counts."""

@@ -76,3 +76,10 @@ def test_what_is_shown_works_before_the_release(name: str) -> None:
     """The package index has no version 5 yet: a page that installs shows how to from a checkout."""
     text = (ROOT / name).read_text("utf-8")
     assert re.search(r"pip (install|wheel) .*(\./python-althaia|'\.\[cli\]')", text)
+
+
+@pytest.mark.parametrize("system", ["musl", "ARM64", "macOS", "Windows"])
+def test_what_was_never_run_is_not_called_supported(system: str) -> None:
+    supported = (ROOT / "docs" / "install.md").read_text("utf-8").partition("## What is supp")[2]
+    (row,) = (line for line in supported.splitlines() if line.startswith("|") and system in line)
+    assert "not tried yet" in row
