@@ -60,12 +60,10 @@ DEPENDENTS = (
     Dependent(
         "flask-marshmallow", "1.2.1", ("flask-sqlalchemy>=3", "marshmallow-sqlalchemy==1.1.1")
     ),
-    Dependent("environs", "9.5.0", ("dj-database-url", "dj-email-url", "django-cache-url")),
     Dependent("environs", "11.0.0", ("dj-database-url", "dj-email-url", "django-cache-url")),
     Dependent("flask-marshmallow", "0.14.0", ("flask-sqlalchemy<3", "sqlalchemy<2", "flask<2.3")),
     Dependent("flask-smorest", "0.40.0", ("flask<2.3", "werkzeug<2.3", "apispec<6.1")),
     Dependent("marshmallow-dataclass", "8.5.14", ("typeguard<4", "typing-inspect")),
-    Dependent("marshmallow-oneofschema", "3.0.1"),
     Dependent("marshmallow-oneofschema", "3.1.1"),
     Dependent(
         "marshmallow-sqlalchemy", "0.28.2", ("sqlalchemy<2", "pytest<8", "pytest-lazy-fixture")

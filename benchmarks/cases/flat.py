@@ -31,7 +31,10 @@ def schema(ma: Marshmallow) -> Any:
         price = fields.Decimal(as_string=True)
         email = fields.Email()
         site = fields.Url()
-        colour = fields.Enum(data.Colour)
+        if hasattr(fields, "Enum"):
+            colour = fields.Enum(data.Colour)
+        else:  # before 3.18
+            colour = fields.Str(attribute="colour.name", data_key="colour")
         span = fields.TimeDelta()
         extra = fields.Raw()
         label = fields.Str(data_key="Label")
