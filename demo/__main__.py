@@ -20,7 +20,7 @@ from demo import data
 from demo.measure import Case, DemoError, Result, measure, steps, workers
 
 CASES = (
-    Case("characters", "characters, SQLAlchemy", 1),
+    Case("characters", "all ORM objects, nested", 1),
     Case("page", "page of a list endpoint", 100),
     Case("text", "list as JSON text", 5),
     Case("valid", "load orders", 2),

@@ -19,7 +19,7 @@ from althaia.cli import Answer, bulkwork
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("schema", help="package.module:Name of a schema class or instance")
     parser.add_argument("source", help="what is read; - is standard input, .gz is unpacked")
-    parser.add_argument("target", help="what is written; it appears when it is whole")
+    parser.add_argument("target", help="the file that is written; it appears when it is whole")
     parser.add_argument("--to-format", choices=("ndjson", "json", "csv", "parquet"),
                         help="of what is written; by default the file's name says it")  # fmt: skip
     parser.add_argument("--dump", action="store_true", help="dump without loading")

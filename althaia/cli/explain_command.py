@@ -94,8 +94,8 @@ class Line(NamedTuple):
     def as_text(self) -> str:
         """Return the same for reading."""
         if self.error:
-            return f"       ?  {self.schema}: {self.error}"
-        text = f"{len(self.unplanned):>4}/{self.fields:<4}{self.schema}"
+            return f"         ?  {self.schema}: {self.error}"
+        text = f"{len(self.unplanned):>4} of {self.fields:<4}{self.schema}"
         if self.unplanned:
             text += f": {some_of(self.unplanned)}"
         if self.unresolved:

@@ -69,8 +69,8 @@ def test_a_package_worst_first(explain):
     assert done.returncode == 0, done.stderr
     first, *lines = done.stdout.splitlines()
     assert first == "app: 8 schemas, 6 with steps outside a plan"
-    assert lines[0].startswith("       ?  app.schemas.Picky: TypeError: ")
-    assert "   1/4   app.schemas.Line: dump price" in lines
+    assert lines[0].startswith("         ?  app.schemas.Picky: TypeError: ")
+    assert "   1 of 4   app.schemas.Line: dump price" in lines
     [order] = [line for line in lines if "app.schemas.Order" in line]
     assert "dump lines" in order
     assert order.endswith(".price"), "the code of a nested schema is counted"
@@ -81,7 +81,7 @@ def test_a_package_worst_first(explain):
     assert own.endswith("Own: dump (all) by its own _serialize")
     [above] = [line for line in lines if "app.schemas.Above" in line]
     assert above.endswith("Above: dump owns by its own _serialize")
-    assert lines[-2:] == ["   0/2   app.plain.Good", "   0/2   app.schemas.Plain"]
+    assert lines[-2:] == ["   0 of 2   app.plain.Good", "   0 of 2   app.schemas.Plain"]
 
 
 @NEEDS_ENGINE

@@ -29,7 +29,7 @@ def test_a_small_run_is_identical_and_says_so() -> None:
         timeout=120,
     )
     assert run.returncode == 0, run.stderr
-    assert "characters, SQLAlchemy" in run.stdout
+    assert "all ORM objects, nested" in run.stdout
     assert "300" in run.stdout
     assert "-m althaia bench" in run.stdout.splitlines()[-1]
     assert ("A pure build" in run.stdout) is not althaia.info().compiled
