@@ -473,6 +473,7 @@ VALUES: dict[str, Factory] = {
     "ipv6-text": lambda: "::1",
     "ip-interface-text": lambda: "192.168.0.1/24",
     "email": lambda: "a.b@example.org",
+    "long email": lambda: f"{'a' * 400}@example.org",
     "email-odd": lambda: '"quoted"@[127.0.0.1]',
     "not-email": lambda: "a@b",
     "url": lambda: "https://example.org:8080/a?b=c#d",

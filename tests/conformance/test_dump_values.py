@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import uuid
 from typing import Any
 
@@ -20,6 +21,23 @@ def test_each_value(ma: Any, log: Any, kind: str) -> None:
         log(name)
         log.attempt(schema.dump, {"f": value})
         log("afterwards", value)
+
+
+DECIMALS = [
+    "1.25", "1.2", "1", "-0.00", "0", "-0.005", "100.00", "1E+2", "1E-9", "1.2E+5", "0.0000001",
+    "NaN", "99.995", "-sNaN12", "-Infinity", "12345678901234567890123456.78", f"{'1' * 29}.01",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("places", [0, 2, 4, 7, -1])
+@pytest.mark.parametrize("rounding", [None, decimal.ROUND_UP, "no rounding"])
+@scenario
+def test_decimals_of_a_number_of_places(ma: Any, log: Any, places: int, rounding: Any) -> None:
+    schema = schema_of(ma, {"f": ma.fields.Decimal(places, rounding, as_string=True)})
+    for options in ({}, {"prec": 7}, {"prec": 4, "capitals": 0}, {"traps": [decimal.Inexact]}):
+        with decimal.localcontext(decimal.Context(**options)):
+            for text in DECIMALS:
+                log(text, log.attempt(schema.dump, {"f": decimal.Decimal(text)}))
 
 
 @pytest.mark.parametrize("kind", FIELDS)

@@ -129,6 +129,36 @@ def test_load(ma, log, kind, format_):
         log("load", value, log.attempt(schema.load, {"at": value}))
 
 
+@pytest.mark.parametrize("kind", ["NaiveDateTime.timezone", "AwareDateTime.default_timezone"])
+@pytest.mark.parametrize(
+    "zone", [None, dt.UTC, ZONES[2], Summerless(), "refusing", "no zone"], ids=str
+)
+@pytest.mark.parametrize("message", ["Not a valid {awareness} {obj_type}.", "{input}", "{x}", 5])
+@scenario
+def test_load_of_the_other_awareness(ma, log, kind, zone, message):
+    class Refusing(dt.tzinfo):
+        def fromutc(self, when: dt.datetime) -> dt.datetime:
+            log("converts", str(when))
+            if when.year == 2024:
+                return Later(2024, 2, 29)
+            raise ma.ValidationError("no such time", valid_data=[1])
+
+    cls, option = kind.split(".")
+    zone = Refusing() if zone == "refusing" else zone
+    field = getattr(ma.fields, cls)(**{option: zone}, error_messages={"invalid_awareness": message})
+    schema = ma.Schema.from_dict({"at": field, "all": ma.fields.List(field)})()
+
+    def use() -> None:
+        for text in (*TEXTS[-8:], "0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59-01:00"):
+            log(text, log.attempt(schema.load, {"at": text, "all": [text]}))
+
+    use()
+    setattr(schema.fields["at"], option, None if zone else dt.UTC)
+    use()
+    schema.fields["at"].AWARENESS = "own"
+    use()
+
+
 def kept(original: Any, log: Any) -> Any:
     return lambda *args: (log("called", len(args)), original(*args))[1]
 

@@ -172,6 +172,17 @@ althaia_read_format(PyObject *text, PyObject *format, int *numbers)
     return at - (const char *)PyUnicode_1BYTE_DATA(text);
 }
 
+/* Do moment.replace(tzinfo=zone) for an exact datetime. */
+static PyObject *
+althaia_in_zone(PyObject *moment, PyObject *zone)
+{
+    return PyDateTimeAPI->DateTime_FromDateAndTimeAndFold(
+        PyDateTime_GET_YEAR(moment), PyDateTime_GET_MONTH(moment), PyDateTime_GET_DAY(moment),
+        PyDateTime_DATE_GET_HOUR(moment), PyDateTime_DATE_GET_MINUTE(moment),
+        PyDateTime_DATE_GET_SECOND(moment), PyDateTime_DATE_GET_MICROSECOND(moment), zone,
+        PyDateTime_DATE_GET_FOLD(moment), PyDateTimeAPI->DateTimeType);
+}
+
 /* Make a datetime, date or time of numbers by their places; ValueError if it does not exist. */
 static PyObject *
 althaia_new_moment(const int *numbers, PyObject *zone, PyTypeObject *cls)

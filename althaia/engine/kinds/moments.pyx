@@ -5,6 +5,7 @@ cdef extern from "althaia/engine/kinds/moments.h":
     Py_ssize_t althaia_write_iso(object value, PyTypeObject* cls, char* at)
     Py_ssize_t althaia_write_format(object value, object format, char* at)
     Py_ssize_t althaia_read_format(object text, object format, int* numbers)
+    object althaia_in_zone(object moment, object zone)
     object althaia_new_moment(const int* numbers, object zone, PyTypeObject* cls)
 
 cdef dict TEMPORAL = import_temporal()
@@ -58,6 +59,9 @@ cdef class LoadMoment(LoadStep):
     :param parse: the function, of the standard library or of upstream.
     :param words: what the field's messages name in braces.
     :param awareness: whether a datetime must have a time zone, must have none, or either.
+    :param zone: the time zone that a datetime of the other sort is moved to, or gets; None if it is
+        refused.
+    :param awareness_words: what the message of that names in braces.
     :param format: the commonest form of its text, which is read in less time; None if it is not
         known. See :func:`compiled`.
     :param cls: the class that is made of such text.
@@ -65,14 +69,14 @@ cdef class LoadMoment(LoadStep):
     """
 
     label = "date or time"
-    cdef public object parse, cls
+    cdef public object parse, cls, zone
     cdef public str format
-    cdef public dict words
+    cdef public dict words, awareness_words
     cdef public int awareness
     cdef public bint zoned
 
     cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef object moment = None, zone
+        cdef object moment = None, given
         if type(value) is str and self.format is not None:
             moment = self.plain_moment(<str>value)
         if moment is None:
@@ -87,11 +91,24 @@ cdef class LoadMoment(LoadStep):
                 return self.refuse("invalid", self.words, value, data, frame)
         if self.awareness == EITHER:
             return moment
-        if PyDateTime_CheckExact(moment):
-            zone = <object>PyDateTime_DATE_GET_TZINFO(moment)
-            if type(zone) is timezone if self.awareness == AWARE else zone is None:
-                return moment
-        return self.by_field(value, data, frame)
+        if not PyDateTime_CheckExact(moment):
+            return self.by_field(value, data, frame)
+        given = <object>PyDateTime_DATE_GET_TZINFO(moment)
+        # Another class may say that it knows no offset.
+        if given is not None and type(given) is not timezone:
+            return self.by_field(value, data, frame)
+        if (given is None) == (self.awareness == NAIVE):
+            return moment
+        if self.zone is None:
+            return self.refuse("invalid_awareness", self.awareness_words, value, data, frame)
+        if self.awareness == NAIVE:
+            if given is not self.zone:
+                moment = moment.astimezone(self.zone)
+            if not PyDateTime_CheckExact(moment):
+                # The zone's code has made it.
+                return moment.replace(tzinfo=None)
+            return althaia_in_zone(moment, None)
+        return althaia_in_zone(moment, self.zone)
 
     cdef object plain_moment(self, str text):
         """Return what ``parse`` makes of text of the commonest form; None for any other text."""
@@ -160,7 +177,7 @@ def dump_moment(analysis, field, options):
     return DumpByFunction(field, function=function, **options)
 
 
-def load_moment(analysis, field, options, *, awareness=EITHER):
+def load_moment(analysis, field, options, **awareness):
     chosen, function = chosen_function(analysis, field, "DESERIALIZATION_FUNCS")
     analysis.field_function("fields", "dt")
     name = analysis.field_value(field, "OBJ_TYPE")
@@ -173,7 +190,7 @@ def load_moment(analysis, field, options, *, awareness=EITHER):
     return LoadMoment(
         field,
         words=WORDS[name],
-        awareness=awareness,
+        **awareness,
         **parsing,
         **options,
     )
@@ -251,7 +268,7 @@ def parsing_by(analysis, function, chosen):
     raise NotPlannable(f"the function for format {chosen!r} may do anything")
 
 
-def load_of_awareness(analysis, field, options, *, name, awareness):
+def load_of_awareness(analysis, field, options, *, name, awareness, option):
     fields = analysis.upstream.fields
     owners = definers(type(field), "_deserialize")
     # Releases of marshmallow without the former class have its methods in the latter.
@@ -261,12 +278,37 @@ def load_of_awareness(analysis, field, options, *, name, awareness):
     analysis.class_method(base, "_deserialize")
     analysis.field_function("fields", "is_aware")
     analysis.fields_helper("is_aware")
-    return load_moment(analysis, field, options, awareness=awareness)
+    zone = analysis.field_value(field, option)
+    words = {
+        "awareness": analysis.field_value(field, "AWARENESS"),
+        "obj_type": analysis.field_value(field, "OBJ_TYPE"),
+    }
+    # Converting to another class of time zones runs its code.
+    guarded = awareness == NAIVE and zone is not None and type(zone) is not timezone
+    return load_moment(
+        analysis,
+        field,
+        options,
+        awareness=awareness,
+        awareness_words=words,
+        zone=zone,
+        guarded=guarded,
+    )
 
 
 KINDS += [
     Kind("_TemporalField", dump=dump_moment, load=load_moment),
     Kind("DateTime", dump=dump_moment, load=load_moment),
-    Kind("NaiveDateTime", load=partial(load_of_awareness, name="NaiveDateTime", awareness=NAIVE)),
-    Kind("AwareDateTime", load=partial(load_of_awareness, name="AwareDateTime", awareness=AWARE)),
+    Kind(
+        "NaiveDateTime",
+        load=partial(
+            load_of_awareness, name="NaiveDateTime", awareness=NAIVE, option="timezone"
+        ),
+    ),
+    Kind(
+        "AwareDateTime",
+        load=partial(
+            load_of_awareness, name="AwareDateTime", awareness=AWARE, option="default_timezone"
+        ),
+    ),
 ]

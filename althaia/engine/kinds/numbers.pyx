@@ -3,7 +3,14 @@
 # Taken from a number, because a test may have replaced the class in its module by now.
 cdef object Decimal = type(decimal.DefaultContext.create_decimal())
 cdef object InvalidOperation = decimal.InvalidOperation
+cdef object getcontext = decimal.getcontext
+cdef bint HAS_CONTEXT = type(decimal.getcontext) is BuiltinFunctionType
 cdef object IS_NAN = math.isnan if type(math.isnan) is BuiltinFunctionType else None
+
+
+cdef object quantized(object number, object places, object rounding):
+    """Return ``number.quantize(places, rounding=rounding)``. Keywords take as long as the rest."""
+    return number.quantize(places) if rounding is None else number.quantize(places, rounding)
 
 
 # ---- Dump --------------------------------------------------------------------------
@@ -29,23 +36,45 @@ cdef class DumpNumber(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpDecimal(DumpStep):
+    """:param decimals: the digits after the point that quantizing leaves; 0 if not known."""
+
     label = "decimal"
     cdef public bint as_string, allow_nan
     cdef public object places, rounding
+    cdef public Py_ssize_t decimals
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef object text = None
         if value is None:
             return None
         if type(value) is not Decimal or self.allow_nan:
             return self.own_field(frame)._serialize(value, self.attr, obj)
         # Upstream computes Decimal(str(d)), which equals d in all digits, sign and payload.
+        if self.as_string and self.decimals:
+            text = str(value)
+            # A number that has its decimals already stays as it is, unless it has too many digits.
+            if has_decimals(text, self.decimals) and len(<str>text) <= getcontext().prec:
+                return text
         if self.places is not None and value.is_finite():
-            value = value.quantize(self.places, rounding=self.rounding)
+            value = quantized(value, self.places, self.rounding)
+            text = None
         if not self.as_string:
             return value
         # Without an exponent str() gives the same text in a third of the time.
-        text = str(value)
+        if text is None:
+            text = str(value)
         return format(value, "f") if "E" in text or "e" in text else text
+
+
+cdef bint has_decimals(str text, Py_ssize_t decimals) noexcept:
+    """Return whether the text of a Decimal ends in a point and so many digits."""
+    cdef Py_ssize_t at, point = len(text) - 1 - decimals
+    if point < 1 or text[point] != ".":
+        return False
+    for at in range(point + 1, len(text)):
+        if not "0" <= text[at] <= "9":
+            return False
+    return True
 
 
 # ---- Load --------------------------------------------------------------------------
@@ -125,7 +154,7 @@ cdef class LoadDecimal(LoadStep):
             if self.places is None:
                 return number
             try:
-                number = number.quantize(self.places, rounding=self.rounding)
+                number = quantized(number, self.places, self.rounding)
                 # If the context does not trap InvalidOperation, quantize() returns NaN for a value
                 # with too many digits.
                 if number.is_finite():
@@ -141,6 +170,8 @@ cdef class LoadDecimal(LoadStep):
 
 # ---- Analysis ----------------------------------------------------------------------
 
+ROUNDINGS = {value for name, value in vars(decimal).items() if name.startswith("ROUND_")}
+
 
 def dump_number(analysis, field, options):
     is_decimal = isinstance(field, analysis.upstream.fields["Decimal"])
@@ -151,7 +182,10 @@ def dump_number(analysis, field, options):
     if is_decimal:
         check_decimal(analysis)
         allow_nan = analysis.field_flag(field, "allow_nan")
-        return DumpDecimal(field, allow_nan=allow_nan, **places_of(analysis, field), **options)
+        rounds = places_of(analysis, field)
+        return DumpDecimal(
+            field, allow_nan=allow_nan, decimals=decimals_of(**rounds), **rounds, **options
+        )
     num_type = analysis.field_value(field, "num_type")
     if num_type is not int and num_type is not float:
         raise NotPlannable(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")
@@ -161,6 +195,16 @@ def dump_number(analysis, field, options):
 def places_of(analysis, field):
     """Return how a Decimal rounds, as keyword arguments of a step."""
     return {name: analysis.field_value(field, name) for name in ("places", "rounding")}
+
+
+def decimals_of(places, rounding):
+    """Return how many digits a Decimal has after the point when it is quantized, which cannot fail
+    by ``rounding``; 0 if there are none or it is not known."""
+    if not HAS_CONTEXT or type(places) is not Decimal or not places.is_finite() or not (
+        rounding is None or (type(rounding) is str and rounding in ROUNDINGS)
+    ):
+        return 0
+    return max(0, -places.as_tuple().exponent)
 
 
 def load_number(analysis, field, options):

@@ -35,13 +35,17 @@ althaia_skip_domain(const Py_UCS1 *at, const Py_UCS1 *end)
     }
 }
 
+/* No mail server takes a longer address. A longer text is not walked: the validator refuses one
+ * without an '@' at once. */
+#define ALTHAIA_LONGEST_EMAIL 320
+
 /* Return 1 if the text is an address of the common form, which upstream's validate.Email always
  * accepts. 0 means "unknown": the validator must be called. */
 static int
 althaia_email_is_plain(PyObject *text)
 {
     const Py_UCS1 *at, *end, *start;
-    if (!PyUnicode_IS_ASCII(text)) {
+    if (!PyUnicode_IS_ASCII(text) || PyUnicode_GET_LENGTH(text) > ALTHAIA_LONGEST_EMAIL) {
         return 0;
     }
     at = PyUnicode_1BYTE_DATA(text);
