@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from althaia import bulk as bulk
     from althaia import json as json
     from althaia import msgpack as msgpack
+    from althaia.bulk.lines import loads_stream as loads_stream
     from althaia.engine.explain import explain as explain
-    from althaia.lines import loads_stream as loads_stream
     from althaia.streams import StreamError as StreamError
     from althaia.streams import stream as stream
     from althaia.switch.config import ConfigError as ConfigError
@@ -65,7 +65,7 @@ _LAZY = {
     "explain": "engine.explain",
     "info": "switch.status",
     "is_patched": "switch.redirect",
-    "loads_stream": "lines",
+    "loads_stream": "bulk.lines",
     "profile": "trust.profile",
     "stream": "streams",
     "unpatch": "switch.redirect",

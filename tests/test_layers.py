@@ -18,7 +18,7 @@ LAYERS: list[set[str]] = [
     {"engine"},
     {"json", "msgpack"},
     {"streams"},
-    {"adapters", "lines"},
+    {"adapters"},
     {"trust"},
     {"bulk"},
     {"__init__"},

@@ -111,6 +111,19 @@ althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
 #define althaia_write_version(place, version) _Py_atomic_store_uint64_relaxed(place, version)
 #endif
 
+/* Store a pointer and return the one before. */
+static inline void *
+althaia_exchange_pointer(void **place, void *pointer)
+{
+#if ALTHAIA_HAS_GIL
+    void *before = *place;
+    *place = pointer;
+    return before;
+#else
+    return _Py_atomic_exchange_ptr(place, pointer);
+#endif
+}
+
 /* Add to a counter. The addition is atomic, so that none is lost. */
 static inline void
 althaia_count(int64_t *counter, int64_t more)

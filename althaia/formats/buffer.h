@@ -8,6 +8,8 @@
 #include <Python.h>
 #include <string.h>
 
+#include "althaia/formats/spare.h"
+
 #define ALTHAIA_BUFFER_FIRST 512
 
 typedef struct {
@@ -16,44 +18,84 @@ typedef struct {
     Py_ssize_t capacity;
     /* 1 once a byte above 127 was written. */
     int beyond_ascii;
-    /* The str that contains `data`. It becomes the result, so that long text is not copied at the
-     * end and is not in memory twice. */
+    /* Spare memory and its size. It contains `data` unless `text` does. */
+    char *spare;
+    Py_ssize_t room;
+    /* The str that contains `data` if that is too long for spare memory. It becomes the result, so
+     * that long text is not copied at the end and is not in memory twice. */
     PyObject *text;
 } althaia_buffer;
+
+/* Only one extension module opens and frees buffers; the others write into them. */
+static void *althaia_spare_bytes = NULL;
+
+static void
+althaia_buffer_open(althaia_buffer *buffer)
+{
+    buffer->spare = althaia_take_spare(&althaia_spare_bytes, &buffer->room);
+    buffer->data = buffer->spare;
+    buffer->capacity = buffer->room;
+}
 
 static void
 althaia_buffer_free(althaia_buffer *buffer)
 {
     Py_XDECREF(buffer->text);
+    althaia_keep_spare(&althaia_spare_bytes, buffer->spare, buffer->room);
     memset(buffer, 0, sizeof(*buffer));
+}
+
+/* Let the buffer contain an ASCII str of `size` characters instead. Takes the reference. */
+static void
+althaia_buffer_hold(althaia_buffer *buffer, PyObject *text, Py_ssize_t size)
+{
+    Py_XSETREF(buffer->text, text);
+    buffer->data = (char *)PyUnicode_1BYTE_DATA(text);
+    buffer->capacity = size;
 }
 
 static int
 althaia_buffer_grow(althaia_buffer *buffer, Py_ssize_t more)
 {
-    Py_ssize_t wanted = buffer->size + more + 1, ample = ALTHAIA_BUFFER_FIRST;
+    Py_ssize_t needed = buffer->size + more + 1, ample;
+    PyObject *text;
+    char *spare;
     if (more >= PY_SSIZE_T_MAX / 4 || buffer->capacity >= PY_SSIZE_T_MAX / 4) {
         PyErr_NoMemory();
         return -1;
     }
     /* A buffer of more than 1 MB grows by half, one of less than 64 KB fourfold, others are doubled. */
+    ample = buffer->capacity < (1 << 16)
+        ? 4 * buffer->capacity
+        : buffer->capacity + (buffer->capacity >> (buffer->capacity > (1 << 20)));
+    ample = Py_MAX(Py_MAX(ample, needed), ALTHAIA_BUFFER_FIRST);
+    if (needed <= ALTHAIA_MOST_SPARE && buffer->text == NULL) {
+        ample = Py_MIN(ample, ALTHAIA_MOST_SPARE);
+        spare = PyMem_Realloc(buffer->spare, (size_t)ample);
+        if (spare == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        buffer->data = buffer->spare = spare;
+        buffer->capacity = buffer->room = ample;
+        return 0;
+    }
     if (buffer->text != NULL) {
-        ample = buffer->capacity < (1 << 16)
-            ? 4 * buffer->capacity
-            : buffer->capacity + (buffer->capacity >> (buffer->capacity > (1 << 20)));
+        if (PyUnicode_Resize(&buffer->text, ample) < 0) {
+            return -1;
+        }
+        buffer->data = (char *)PyUnicode_1BYTE_DATA(buffer->text);
+        buffer->capacity = ample;
+        return 0;
     }
-    wanted = ample > wanted ? ample : wanted;
-    if (buffer->text == NULL) {
-        buffer->text = PyUnicode_New(wanted, 127);
-    }
-    else if (PyUnicode_Resize(&buffer->text, wanted) < 0) {
+    text = PyUnicode_New(ample, 127);
+    if (text == NULL) {
         return -1;
     }
-    if (buffer->text == NULL) {
-        return -1;
+    if (buffer->size > 0) {
+        memcpy(PyUnicode_1BYTE_DATA(text), buffer->data, (size_t)buffer->size);
     }
-    buffer->data = (char *)PyUnicode_1BYTE_DATA(buffer->text);
-    buffer->capacity = wanted;
+    althaia_buffer_hold(buffer, text, ample);
     return 0;
 }
 
@@ -134,8 +176,13 @@ althaia_buffer_text(althaia_buffer *buffer)
     if (buffer->beyond_ascii) {
         text = PyUnicode_DecodeUTF8(buffer->data, buffer->size, "surrogatepass");
     }
-    else if (althaia_reserve(buffer, 0) != NULL
-             && PyUnicode_Resize(&buffer->text, buffer->size) == 0) {
+    else if (buffer->text == NULL) {
+        text = PyUnicode_New(buffer->size, 127);
+        if (text != NULL) {
+            memcpy(PyUnicode_1BYTE_DATA(text), buffer->data, (size_t)buffer->size);
+        }
+    }
+    else if (PyUnicode_Resize(&buffer->text, buffer->size) == 0) {
         text = buffer->text;
         buffer->text = NULL;
     }

@@ -11,7 +11,9 @@ cdef extern from "althaia/formats/buffer.h":
         Py_ssize_t capacity
         bint beyond_ascii
 
+    void althaia_buffer_open(althaia_buffer* buffer)
     void althaia_buffer_free(althaia_buffer* buffer)
+    void althaia_buffer_hold(althaia_buffer* buffer, PyObject* text, Py_ssize_t size)
     int althaia_put_bytes(althaia_buffer* buffer, const char* data, Py_ssize_t count) except -1
     int ALTHAIA_PADDING
 

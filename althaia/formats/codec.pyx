@@ -23,11 +23,17 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, int8_t, uint32_t, uint64_t, uint8_t
-from libc.string cimport memchr, memcpy, memset
+from libc.string cimport memchr, memcpy
 
 from althaia import seam
 
-from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_same_entries
+from althaia.cpython.primitives cimport (
+    ALTHAIA_HAS_GIL,
+    althaia_dict_version,
+    althaia_has_noted_version,
+    althaia_note_version,
+    althaia_same_entries,
+)
 
 include "tape.pyx"
 include "keys.pyx"

@@ -34,6 +34,10 @@ cdef extern from "Python.h":
     int PyUnicode_KIND(object text) noexcept
     str PyUnicode_Substring(object text, Py_ssize_t start, Py_ssize_t end)
 
+cdef extern from "althaia/formats/spare.h":
+    void* althaia_take_spare(void** place, Py_ssize_t* size) noexcept
+    void althaia_keep_spare(void** place, void* memory, Py_ssize_t size) noexcept
+
 cdef extern from "althaia/cpython/stack.h":
     int althaia_check_stack() except -1
 
@@ -44,8 +48,13 @@ cdef enum:
     FIRST_ROOM = 32
 
 
+# Memory for the slots of the next tape.
+cdef void* spare_slots = NULL
+
+
 @cython.final
 @cython.no_gc
+@cython.freelist(4)
 cdef class Tape:
     """The slots of one text.
 
@@ -62,12 +71,19 @@ cdef class Tape:
             for i in range(self.count):
                 if self.slots[i].type == OBJECT:
                     Py_DECREF(<object>self.slots[i].content.object)
-        PyMem_Free(self.slots)
+        althaia_keep_spare(&spare_slots, self.slots, self.room * sizeof(Slot))
 
     cdef int grow(self) except -1:
-        """Double the capacity of the array of slots."""
-        cdef Py_ssize_t room = self.room * 2 if self.room else FIRST_ROOM
-        cdef void* slots = PyMem_Realloc(self.slots, room * sizeof(Slot))
+        """Take spare memory for the array of slots, or double its capacity."""
+        cdef Py_ssize_t room
+        cdef void* slots
+        if self.room == 0:
+            self.slots = <Slot*>althaia_take_spare(&spare_slots, &room)
+            self.room = room // sizeof(Slot)
+            if self.room:
+                return 0
+        room = self.room * 2 if self.room else FIRST_ROOM
+        slots = PyMem_Realloc(self.slots, room * sizeof(Slot))
         if slots is NULL:
             raise MemoryError()
         self.slots = <Slot*>slots

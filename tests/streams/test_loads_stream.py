@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import althaia
-from althaia.lines import LineTooLongError, LoadedLine
+from althaia.bulk.lines import LineTooLongError, LoadedLine
 from althaia.marshmallow import Schema, ValidationError, fields, validate
 
 

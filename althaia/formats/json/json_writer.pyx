@@ -80,6 +80,8 @@ cdef int add_note(object error, object cls, object key) except -1:
 
 
 @cython.final
+@cython.no_gc
+@cython.freelist(4)
 cdef class Sink:
     """A growing byte buffer, into which a dump writes JSON text instead of making dictionaries.
 
@@ -97,7 +99,7 @@ cdef class Sink:
     def __cinit__(self, Format format, default):
         self.format = format
         self.default = unserializable if default is None else default
-        self.recent = []
+        althaia_buffer_open(&self.buffer)
 
     def __dealloc__(self):
         althaia_buffer_free(&self.buffer)
@@ -262,7 +264,10 @@ cdef bint encode_known(Sink sink, dict mapping) except -1:
     # Owned: user code may change the dictionary while it is encoded.
     cdef PyObject* values[MOST_KEYS]
     cdef Py_ssize_t rank = 0, at, count
-    cdef Record record = known_record(sink.format, mapping, values, sink.recent)
+    cdef Record record
+    if sink.recent is None:
+        sink.recent = []
+    record = known_record(sink.format, mapping, values, sink.recent)
     if record is None:
         sink.strangers += 1
         return False
@@ -331,27 +336,33 @@ cdef int enter(Sink sink, Level* level, object container) except -1:
 
 
 cdef int encode_deferred(Sink sink) except -1:
-    """Write the text once more, with each deferred value in its place."""
-    cdef althaia_buffer text
-    cdef Py_ssize_t done = 0, position
-    cdef list deferred = sink.deferred
-    if deferred is None:
+    """Encode the deferred values behind the text; then put both together in their order."""
+    cdef Py_ssize_t size = sink.buffer.size, done = 0, tail = size, position, end
+    cdef list ends = []
+    cdef char* to
+    cdef const char* data
+    if sink.deferred is None:
         return 0
+    for value in sink.deferred:
+        encode(sink, value)
+        ends.append(sink.buffer.size)
     sink.deferred = None
-    text = sink.buffer
-    memset(&sink.buffer, 0, sizeof(althaia_buffer))
-    sink.buffer.beyond_ascii = text.beyond_ascii
-    try:
-        for position, value in zip(sink.positions, deferred):
-            if position > done:
-                althaia_put_bytes(&sink.buffer, text.data + done, position - done)
-                done = position
-            encode(sink, value)
-        if text.size > done:
-            althaia_put_bytes(&sink.buffer, text.data + done, text.size - done)
-    finally:
-        althaia_buffer_free(&text)
+    whole = PyUnicode_New(sink.buffer.size, 127)
+    data, to = sink.buffer.data, <char*>PyUnicode_DATA(whole)
+    for position, end in zip(sink.positions, ends):
+        to = copied(to, data + done, position - done)
+        to = copied(to, data + tail, end - tail)
+        done, tail = position, end
+    copied(to, data + done, size - done)
+    Py_INCREF(whole)
+    althaia_buffer_hold(&sink.buffer, <PyObject*>whole, sink.buffer.size)
     return 0
+
+
+cdef inline char* copied(char* to, const char* data, Py_ssize_t size) noexcept:
+    """Copy bytes, and return the address behind them."""
+    memcpy(to, data, size)
+    return to + size
 
 
 cdef str joined(Sink sink):

@@ -32,23 +32,51 @@ cdef class Kept:
     :param used: what dumps() or loads() look up for it: dictionary, name and value of each.
     """
 
-    cdef object cls, instance
+    cdef object cls, instance, state
     cdef dict methods
     cdef tuple namespaces, names, values, attributes, contents
-    # The type version of the class when its attributes were last compared.
+    # The dictionaries among `namespaces`: a package's and a module's.
+    cdef dict package, module
+    # The type version of the class, and the dict versions of package, module and instance, when all
+    # was last compared.
     cdef unsigned int version
+    cdef uint64_t[3] versions
 
     def __cinit__(self, instance, *used):
-        self.cls, self.instance = type(instance), instance
+        self.cls, self.instance, self.state = type(instance), instance, vars(instance)
         self.namespaces, self.names, self.values = zip(*used)
+        self.package, self.module = self.namespaces[0], self.namespaces[len(used) - 1]
         self.methods = dict(vars(self.cls))
-        self.attributes, self.contents = tuple(vars(instance)), tuple(vars(instance).values())
+        self.attributes, self.contents = tuple(self.state), tuple(self.state.values())
 
     cdef bint holds(self) except -1:
         """Return whether json would still do the same with it as in an interpreter without patches.
         Runs no user code."""
-        # Read before the class is compared: another thread may change the class meanwhile.
+        # Read before anything is compared: another thread may change it meanwhile.
         cdef unsigned int version = (<PyTypeObject*>self.cls).tp_version_tag
+        cdef uint64_t package = althaia_dict_version(self.package)
+        cdef uint64_t module = althaia_dict_version(self.module)
+        cdef uint64_t state = althaia_dict_version(self.state)
+        if type(self.instance) is not self.cls or (
+            PyObject_GenericGetDict(self.instance, NULL) is not self.state
+        ):
+            return False
+        if not (
+            version
+            and version == self.version
+            and althaia_has_noted_version(self.package, &self.versions[0])
+            and althaia_has_noted_version(self.module, &self.versions[1])
+            and althaia_has_noted_version(self.state, &self.versions[2])
+        ):
+            if not self.compare(version):
+                return False
+            althaia_note_version(&self.versions[0], package)
+            althaia_note_version(&self.versions[1], module)
+            althaia_note_version(&self.versions[2], state)
+        return True
+
+    cdef bint compare(self, unsigned int version) except -1:
+        """Do so by comparing all of it, except a class that has a type version it had before."""
         cdef Py_ssize_t i
         for i in range(len(self.names)):
             if PyDict_GetItemWithError(
@@ -56,9 +84,7 @@ cdef class Kept:
                 <object>PyTuple_GET_ITEM(self.names, i),
             ) != PyTuple_GET_ITEM(self.values, i):
                 return False
-        if type(self.instance) is not self.cls or not althaia_same_entries(
-            PyObject_GenericGetDict(self.instance, NULL), self.attributes, self.contents, self
-        ):
+        if not althaia_same_entries(self.state, self.attributes, self.contents, self):
             return False
         if version == 0 or version != self.version:
             if not seam.has_kept(self.cls, self.methods):

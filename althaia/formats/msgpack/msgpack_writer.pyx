@@ -59,6 +59,7 @@ cdef class Packer:
 
     def __cinit__(self, default):
         self.default = default
+        althaia_buffer_open(&self.buffer)
 
     def __dealloc__(self):
         althaia_buffer_free(&self.buffer)
