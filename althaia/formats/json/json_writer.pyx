@@ -23,6 +23,14 @@ cdef extern from "althaia/formats/json/scalars.h":
         bint ensure_ascii
     ) except -1
 
+cdef extern from *:
+    """
+    /* From Python 3.14 on json adds a note to an error for each container around the value that
+     * could not be encoded. */
+    #define ALTHAIA_JSON_ADDS_NOTES (PY_VERSION_HEX >= 0x030E0000)
+    """
+    const bint ALTHAIA_JSON_ADDS_NOTES
+
 cdef enum:
     # The byte in the place of text that is kept apart. UTF-8 does not have it.
     APART = 0xFF
@@ -31,9 +39,6 @@ cdef enum:
 
 # A built-in type from 3.15 on.
 cdef object FROZEN_DICT = getattr(builtins, "frozendict", ())
-# From Python 3.14 on json adds a note to an error for each container around the value that could
-# not be encoded.
-cdef bint ADDS_NOTES = sys.version_info >= (3, 14)
 cdef object OBJECT_ITSELF = object()
 
 
@@ -67,7 +72,14 @@ with suppress(ValueError):
 cdef Sink sink_of(dict options):
     """Return a sink for ``json.dumps`` with these options; None if that must be called."""
     cdef Format format = format_of(options)
-    return None if format is None else Sink(format, options.get("default"))
+    cdef object default = options.get("default") if options else None
+    cdef Sink sink
+    if format is None:
+        return None
+    sink = Sink.__new__(Sink)
+    sink.format = format
+    sink.default = unserializable if default is None else default
+    return sink
 
 
 cdef int add_note(object error, object cls, object key) except -1:
@@ -85,7 +97,7 @@ cdef int add_note(object error, object cls, object key) except -1:
 cdef class Sink:
     """A growing byte buffer, into which a dump writes JSON text instead of making dictionaries.
 
-    :param default: the function that is called with a value that JSON cannot represent, or None.
+    ``default`` is the function that is called with a value that JSON cannot represent.
 
     A sink receives records (the objects of a schema), lists and single values in the order of the
     text, which must be that of the dictionaries that a dump makes: those are encoded after all user
@@ -96,9 +108,7 @@ cdef class Sink:
     no records: steps call user code in the order of the plan.
     """
 
-    def __cinit__(self, Format format, default):
-        self.format = format
-        self.default = unserializable if default is None else default
+    def __cinit__(self):
         althaia_buffer_open(&self.buffer)
 
     def __dealloc__(self):
@@ -211,7 +221,7 @@ cdef int put_json(Sink sink, str text) except -1:
 
 cdef int encode_item(Sink sink, object value, object container, object key) except -1:
     """Encode the value at a key or an index of a container, or that of an object itself."""
-    if not ADDS_NOTES:
+    if not ALTHAIA_JSON_ADDS_NOTES:
         return encode(sink, value)
     try:
         return encode(sink, value)
@@ -338,11 +348,12 @@ cdef int enter(Sink sink, Level* level, object container) except -1:
 cdef int encode_deferred(Sink sink) except -1:
     """Encode the deferred values behind the text; then put both together in their order."""
     cdef Py_ssize_t size = sink.buffer.size, done = 0, tail = size, position, end
-    cdef list ends = []
+    cdef list ends
     cdef char* to
     cdef const char* data
     if sink.deferred is None:
         return 0
+    ends = []
     for value in sink.deferred:
         encode(sink, value)
         ends.append(sink.buffer.size)
