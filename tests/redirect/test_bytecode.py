@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
+from types import CodeType
 
+import marshmallow.schema
 import pytest
 
-from althaia.releases import bytecode
+from althaia.releases import bytecode, source
 
 
 @pytest.fixture
@@ -20,8 +23,8 @@ def path(tmp_path, monkeypatch):
     return folder / "box.py"
 
 
-def value(path, source: bytes) -> int:
-    codes, *_ = bytecode.code_of({"box.py": source}, str(path.parent), "4.3.1", engine=True)
+def value(path, text: bytes) -> int:
+    codes, *_ = bytecode.code_of({"box.py": text}, str(path.parent), "4.3.1", engine=True)
     namespace: dict[str, int] = {}
     exec(codes["box.py"], namespace)
     return namespace["A"]
@@ -68,3 +71,14 @@ def test_the_users_folder_is_private_or_not_used(path, tmp_path):
     own.chmod(0o777)
     assert value(path, b"A = 1") == 1
     assert list(own.iterdir()) == []
+
+
+def test_a_pure_build_runs_the_methods_of_the_release() -> None:
+    file = Path(marshmallow.schema.__file__)
+    sources = {"schema.py": file.read_bytes()}
+    for engine in (True, False):
+        codes, *_ = source.hooked(sources, str(file.parent), "4.4.0", engine=engine)
+        constants = codes["schema.py"].co_consts
+        (schema,) = (c for c in constants if getattr(c, "co_name", "") == "Schema")
+        methods = [c for c in schema.co_consts if isinstance(c, CodeType)]
+        assert any("_seam" in method.co_names for method in methods) is engine
