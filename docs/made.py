@@ -18,6 +18,7 @@ import ast
 import html
 import importlib
 import inspect
+import math
 import re
 import sys
 import textwrap
@@ -64,7 +65,8 @@ def made() -> dict[Path, str]:
             picture = DOCS / "_static" / f"{_file_name(found['of'])}.svg"
             files[picture] = text
             link = f"{RAW if page.parent == ROOT else ''}_static/{picture.name}"
-            text = f"![{found['of']}: times as fast as marshmallow]({link})"
+            unit = "µs per object" if found["of"] == GROWTH else "times as fast as marshmallow"
+            text = f"![{found['of']}: {unit}]({link})"
         return f"{found[0].partition(chr(10))[0]}\n\n{text}\n\n<!-- end -->"
 
     for page in PAGES:
@@ -212,6 +214,8 @@ PEOPLE_DO = {
 
 def chart(heading: str) -> str:
     """Bars of althaia's ratio for the rows below ``heading`` of the tables' page."""
+    if heading == GROWTH:
+        return _lines(list(rows_below("tables", heading)))
     if heading == "What people do":
         rows = [(title, dict(figures(at))[row]) for title, (at, row) in PEOPLE_DO.items()]
     else:
@@ -279,6 +283,38 @@ def table(spec: str) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (heads, rule, *lines))
 
 
+GROWTH = "Cost as the collection grows"
+GROWN = ("nested, dump", "nested, load")
+"""The rows of its table that are drawn."""
+
+
+def _lines(rows: list[Row]) -> str:
+    """What an object takes on both sides, over the number of objects, on logarithmic scales."""
+    drawn = []
+    for row in rows:
+        title, *cells = row.values()
+        if title not in GROWN:
+            continue
+        # A cell has the ratio and the microseconds of both sides.
+        seen = [re.findall(r"[\d.]+", cell)[1:3] for cell in cells if "×" in cell]
+        for side, name in enumerate(("marshmallow", "althaia")):
+            micros = [float(both[side]) for both in seen]
+            points = [(60 + 80 * n, 140 - 80 * math.log10(us)) for n, us in enumerate(micros)]
+            path = " ".join(f"{x},{y:.1f}" for x, y in points)
+            dashed = ' stroke-dasharray="4"' if title.endswith("load") else ""
+            x, y = points[-1]
+            drawn.append(
+                f'<polyline points="{path}"{dashed}/>'
+                f'<text x="{x + 6}" y="{y + 5:.1f}">{name}, {title.split()[-1]}</text>\n'
+            )
+    sizes = [head for head in rows[0] if head[0].isdigit()]
+    for n, size in enumerate(sizes):
+        drawn.append(f'<text x="{45 + 80 * n}" y="252">{size}</text>\n')
+    for micro in (0.1, 1, 10):
+        drawn.append(f'<text x="0" y="{145 - 80 * math.log10(micro):.0f}">{micro:g} µs</text>\n')
+    return _picture(f"{GROWTH}: µs per object", drawn, 470, 260)
+
+
 def _bars(rows: list[tuple[str, float]], heading: str) -> str:
     """A picture that a phone can show: each label stands above its bar."""
     width, height = 420, 0
@@ -293,13 +329,16 @@ def _bars(rows: list[tuple[str, float]], heading: str) -> str:
             f'<text x="{ratio * scale + 6:.1f}" y="{height + 14}">{ratio:g}×</text>\n'
         )
         height += 22
-    name = html.escape(f"{heading}: times as fast as marshmallow")
     height += 20
     drawn.append(f'<text x="0" y="{height - 6}">{html.escape(CAPTION)}</text>\n')
+    return _picture(f"{heading}: times as fast as marshmallow", drawn, width, height)
+
+
+def _picture(title: str, drawn: list[str], width: int, height: int) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -8 {width + 24} {height + 16}" '
         'role="img">\n'
-        f"<title>{name}</title>\n<style>{STYLE}</style>\n"
+        f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n"
         '<rect class="page" x="-12" y="-8" width="100%" height="100%" rx="6"/>\n'
         f"{''.join(drawn)}\n</svg>\n"
     )
@@ -309,6 +348,7 @@ CAPTION = "times as fast as marshmallow, CPython 3.11"
 STYLE = (
     # A background of its own: the page behind it is light or dark, whatever the system prefers.
     "text { font: 14px sans-serif; fill: #1f2328 } rect { fill: #2f6fde } .page { fill: #f6f8fa }"
+    " polyline { fill: none; stroke: #2f6fde; stroke-width: 2 }"
 )
 
 
