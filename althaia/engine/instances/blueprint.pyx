@@ -45,7 +45,7 @@ cdef class Blueprint:
     cdef readonly str reason
     cdef int wait
     # Whether the class has an ``on_bind_field`` of its own, or a field that binds itself; and the
-    # names of these fields.
+    # names of these fields, and with a hook, of fields with two names.
     cdef bint has_hook
     cdef set binding_themselves
     # The class's fields, a dict or OrderedDict, and options, from which prototypes are made.
@@ -78,9 +78,14 @@ cdef class Blueprint:
         self.many = getattr(self.opts, "many", None) if upstream.many_by_option else False
         self.unknown = getattr(self.opts, "unknown", None)
         self.declared = althaia_type_lookup(self.schema_class, "_declared_fields")
+        fields = [id(field) for field in self.declared.values()]
+        shared = self.has_hook and len(set(fields)) < len(fields)
         for name, field in self.declared.items():
             if field is None:
                 continue
+            if shared and fields.count(id(field)) > 1:
+                # The hook sees the field for one name before the other name is bound.
+                self.binding_themselves.add(name)
             if upstreams_binding(type(field)) is not None:
                 self.binding_themselves.add(name)
                 self.has_hook = True
