@@ -299,7 +299,7 @@ def _lines(rows: list[Row]) -> str:
         seen = [re.findall(r"[\d.]+", cell)[1:3] for cell in cells if "×" in cell]
         for side, name in enumerate(("marshmallow", "althaia")):
             micros = [float(both[side]) for both in seen]
-            points = [(60 + 80 * n, 140 - 80 * math.log10(us)) for n, us in enumerate(micros)]
+            points = [(60 + 66 * n, 140 - 80 * math.log10(us)) for n, us in enumerate(micros)]
             path = " ".join(f"{x},{y:.1f}" for x, y in points)
             dashed = ' stroke-dasharray="4"' if title.endswith("load") else ""
             x, y = points[-1]
@@ -309,10 +309,11 @@ def _lines(rows: list[Row]) -> str:
             )
     sizes = [head for head in rows[0] if head[0].isdigit()]
     for n, size in enumerate(sizes):
-        drawn.append(f'<text x="{45 + 80 * n}" y="252">{size}</text>\n')
+        drawn.append(f'<text x="{45 + 66 * n}" y="252">{size}</text>\n')
     for micro in (0.1, 1, 10):
         drawn.append(f'<text x="0" y="{145 - 80 * math.log10(micro):.0f}">{micro:g} µs</text>\n')
-    return _picture(f"{GROWTH}: µs per object", drawn, 470, 260)
+    drawn.append('<text x="0" y="274">µs per object, by number of objects; dashed: load</text>\n')
+    return _picture(f"{GROWTH}: µs per object", drawn, 420, 280)
 
 
 def _bars(rows: list[tuple[str, float]], heading: str) -> str:
