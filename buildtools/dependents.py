@@ -55,15 +55,11 @@ _FRAMEWORKS = (
 _NOT_FOR_3_11 = ("--ignore=tests/test_py3", "--ignore=tests/test_webapp2parser.py")
 
 DEPENDENTS = (
-    Dependent("apispec", "6.0.2", ("pyyaml", "prance[osv]<23")),
     Dependent("apispec", "6.7.1", ("pyyaml", "openapi-spec-validator==0.7.1")),
     Dependent(
         "flask-marshmallow", "1.2.1", ("flask-sqlalchemy>=3", "marshmallow-sqlalchemy==1.1.1")
     ),
     Dependent("environs", "11.0.0", ("dj-database-url", "dj-email-url", "django-cache-url")),
-    Dependent("flask-marshmallow", "0.14.0", ("flask-sqlalchemy<3", "sqlalchemy<2", "flask<2.3")),
-    Dependent("flask-smorest", "0.40.0", ("flask<2.3", "werkzeug<2.3", "apispec<6.1")),
-    Dependent("marshmallow-dataclass", "8.5.14", ("typeguard<4", "typing-inspect")),
     Dependent("marshmallow-oneofschema", "3.1.1"),
     Dependent(
         "marshmallow-sqlalchemy", "0.28.2", ("sqlalchemy<2", "pytest<8", "pytest-lazy-fixture")
@@ -78,8 +74,6 @@ DEPENDENTS = (
     Dependent("marshmallow-utils", "0.12.1", ("setuptools<70",)),
     Dependent("webargs", "6.1.1", _FRAMEWORKS, _NOT_FOR_3_11),
     Dependent("webargs", "7.0.1", _FRAMEWORKS, _NOT_FOR_3_11),
-    Dependent("webargs", "8.0.1", _FRAMEWORKS, _NOT_FOR_3_11),
-    Dependent("webargs", "8.4.0", _FRAMEWORKS),
     Dependent("webargs", "8.6.0", _FRAMEWORKS),
     Dependent(
         "apiflask",
