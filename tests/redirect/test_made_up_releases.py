@@ -107,7 +107,8 @@ def next_release(folder):
 
 
 def environment(folder, tmp_path):
-    return {"PYTHONPATH": str(folder)}
+    # Before 3.20 fields have the order of a set.
+    return {"PYTHONPATH": str(folder), "PYTHONHASHSEED": "1"}
 
 
 @pytest.fixture
