@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 import re
-import resource
 import subprocess
 import sys
 import time
@@ -121,6 +120,8 @@ def run(
     :param whole: run all tests on those that the first ones do not find
     :raises BuildError: the tests fail without a mutant
     """
+    import resource  # Windows lacks it, and the other commands run there.
+
     tree = layout.work / "mutants"
     treecopy.copy_tree(layout.root, tree)
     env = {**environ, "CFLAGS": "-O0", "ALTHAIA_REQUIRE_COMPILED": "1"}
