@@ -116,6 +116,7 @@ def patch(
     """
     from althaia.switch import redirect
 
+    _put_door()  # Somebody may have put sys.meta_path back.
     done = redirect.switch_on("althaia.patch()", force=force, compiled=compiled)
     if notes is not None:
         from althaia.trust import notes as trust_notes
