@@ -1,8 +1,7 @@
 """Run one scenario on marshmallow and on ``althaia.marshmallow``; whatever differs fails.
 
-Adding a scenario takes three lines::
+A test of ``(ma, log, ...)`` in this folder is a scenario (``conftest.py``)::
 
-    @scenario
     def test_bytes_become_text(ma, log):
         return ma.Schema.from_dict({"f": ma.fields.String()})().dump({"f": b"x"})
 
@@ -137,6 +136,8 @@ except ImportError:
 
 MODES = ["no-plans"] if engine is None else ["plans", "no-plans"]
 FIRST_USES = "first-uses"
+FROM_FIRST_USE = MODES if engine is None else [*MODES, FIRST_USES]
+"""A file's ``MODES`` whose scenarios run also as a schema's first calls, which have no plan."""
 
 
 @contextlib.contextmanager
@@ -177,10 +178,7 @@ def _own_registry(library: Any) -> Iterator[None]:
 def run(function: Scenario, library: Any, **arguments: object) -> Outcome:
     """What ``function`` showed when run on ``library``."""
     log = Log(library)
-    with (
-        warnings.catch_warnings(record=True) as caught,
-        _own_registry(library),
-    ):
+    with warnings.catch_warnings(record=True) as caught, _own_registry(library):
         warnings.simplefilter("always")
         # The collector may end here what another test has left open.
         warnings.simplefilter("ignore", ResourceWarning)
@@ -349,12 +347,9 @@ def scenario(function: Scenario, modes: Sequence[str] = MODES) -> Callable[..., 
     test.__doc__ = function.__doc__
     switch = inspect.Parameter("mode", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     test.__signature__ = inspect.Signature([switch, *parameters])
-    return pytest.mark.parametrize("mode", modes)(test)
-
-
-def scenario_from_first_use(function: Scenario) -> Callable[..., None]:
-    """As :func:`scenario`, and also as a schema's first calls, which have no plan."""
-    return scenario(function, MODES if engine is None else [*MODES, FIRST_USES])
+    test = pytest.mark.parametrize("mode", modes)(test)
+    test.pytestmark += getattr(function, "pytestmark", [])
+    return test
 
 
 def table(function: Scenario) -> Callable[..., None]:

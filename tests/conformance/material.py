@@ -546,8 +546,7 @@ def _identity(value: Any) -> Any:
 
 def _child(ma: Any) -> Any:
     return ma.Schema.from_dict(
-        {"a": ma.fields.Integer(), "b": ma.fields.String(data_key="B", attribute="b")},
-        name="Child",
+        {"a": ma.fields.Integer(), "b": ma.fields.String(data_key="B", attribute="b")}, name="Child"
     )
 
 

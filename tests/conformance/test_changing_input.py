@@ -4,17 +4,12 @@ No step may rest on what it saw of the input before it called a validator, a def
 or a field of the user's own. Each scenario reaches the input through a closure.
 """
 
-from __future__ import annotations
-
 import itertools
-from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
 
-
-def several(log: Any, call: Any, data: Any, start: Any) -> None:
+def several(log, call, data, start):
     """Call several times, the input made anew each time: the later calls run by a plan."""
     for _ in range(4):
         data.clear()
@@ -26,7 +21,7 @@ def several(log: Any, call: Any, data: Any, start: Any) -> None:
         log("input", data)
 
 
-def change_keys(data: dict[str, Any], how: str) -> None:
+def change_keys(data, how):
     """Add an unknown key, or take a known one away. Exchanging them: docs/differences.md."""
     if how == "add":
         data["unknown"] = 1
@@ -37,7 +32,7 @@ def change_keys(data: dict[str, Any], how: str) -> None:
 CHANGING = ("validator", "load_default", "function", "method", "pre_load", "post_load", "nested")
 
 
-def _changing_field(ma: Any, how: str, change: Any) -> Any:
+def _changing_field(ma, how, change):
     fields = ma.fields
     if how == "validator":
         return fields.Raw(validate=lambda value: change())
@@ -56,18 +51,15 @@ def _changing_field(ma: Any, how: str, change: Any) -> Any:
 @pytest.mark.parametrize("how", CHANGING)
 @pytest.mark.parametrize("unknown", ["raise", "include", "exclude"])
 @pytest.mark.parametrize("change", ["add", "take away"])
-@scenario
-def test_the_keys_of_the_input_change(
-    ma: Any, log: Any, change: str, how: str, unknown: str
-) -> None:
-    data: dict[str, Any] = {}
+def test_the_keys_of_the_input_change(ma, log, change, how, unknown):
+    data = {}
 
     class Own(ma.Schema):
         a = ma.fields.Raw(required=True)
         b = _changing_field(ma, how, lambda: change_keys(data, change))
         c = ma.fields.Raw()
 
-        def own(self, value: Any) -> Any:
+        def own(self, value):
             change_keys(data, change)
             return value
 
@@ -82,14 +74,11 @@ def test_the_keys_of_the_input_change(
 @pytest.mark.parametrize("unknown", ["raise", "include", "exclude"])
 @pytest.mark.parametrize("order", ["the same", "another"])
 @pytest.mark.parametrize("change", ["add", "take away"])
-@scenario
-def test_the_keys_of_one_record_among_others_change(
-    ma: Any, log: Any, change: str, changed: int, unknown: str, order: str
-) -> None:
+def test_the_keys_of_one_record_among_others_change(ma, log, change, changed, unknown, order):
     """All records before have the same keys, which the step remembers."""
-    records: list[dict[str, Any]] = []
+    records = []
 
-    def check(value: Any) -> None:
+    def check(value):
         if value == changed:
             change_keys(records[value], change)
 
@@ -105,11 +94,10 @@ def test_the_keys_of_one_record_among_others_change(
         log("input", records)
 
 
-@scenario
-def test_the_last_field_empties_the_input(ma: Any, log: Any) -> None:
-    data: dict[str, Any] = {}
+def test_the_last_field_empties_the_input(ma, log):
+    data = {}
 
-    def empty(value: Any) -> None:
+    def empty(value):
         data.clear()
 
     schema = ma.Schema.from_dict({"a": ma.fields.Raw(validate=empty)})()
@@ -126,13 +114,10 @@ LENGTHS = [
 
 
 @pytest.mark.parametrize(("kind", "change", "position"), LENGTHS)
-@scenario
-def test_a_list_changes_its_length(
-    ma: Any, log: Any, kind: str, change: str, position: int
-) -> None:
-    items: list[int] = []
+def test_a_list_changes_its_length(ma, log, kind, change, position):
+    items = []
 
-    def changing(value: Any) -> None:
+    def changing(value):
         if value == position:
             getattr(items, change)(*([9] if change == "append" else []))
 
@@ -157,27 +142,24 @@ CHANGES = {"exchange", "put back", "add", "remove"}
         )
     ],
 )
-@scenario
-def test_a_dictionary_changes_its_keys(
-    ma: Any, log: Any, keys: bool, change: str, action: str
-) -> None:
-    data: dict[str, Any] = {}
+def test_a_dictionary_changes_its_keys(ma, log, keys, change, action):
+    data = {}
 
-    def changing() -> None:
+    def changing():
         value = data.pop("b", None) if change != "add" else None
         if change != "remove":
             data["b" if change == "put back" else "z"] = value
 
-    class Own(ma.fields.Field):  # type: ignore[misc]
-        def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+    class Own(ma.fields.Field):
+        def _serialize(self, value, *args, **kwargs):
             changing()
             return value
 
-        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        def _deserialize(self, value, *args, **kwargs):
             changing()
             return value
 
-    inner: dict[str, Any] = {"values": Own()}
+    inner = {"values": Own()}
     if keys:
         inner["keys"] = ma.fields.String()
     schema = ma.Schema.from_dict({"table": ma.fields.Dict(**inner)})()

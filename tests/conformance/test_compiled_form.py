@@ -22,14 +22,12 @@ import traceback
 import types
 import typing
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import pytest
 
-from tests.conformance.harness import is_compiled, libraries, plans_off, scenario
+from tests.conformance.harness import is_compiled, libraries, plans_off
 from tests.conformance.lacking import only
 
 UPSTREAM, OURS = libraries()
@@ -54,17 +52,17 @@ needs_compiled = pytest.mark.skipif(
 )
 
 
-def text(value: object) -> str:
+def text(value):
     """``repr`` without what names the library or the address."""
     plain = repr(value).replace("althaia.marshmallow", "marshmallow")
     return re.sub(r" at 0x[0-9a-f]+", "", plain).replace("<cyfunction", "<function")
 
 
-def is_function(value: object) -> bool:
+def is_function(value):
     return isinstance(value, types.FunctionType) or "cython_function" in type(value).__name__
 
 
-def functions(value: object, name: str, package: str) -> Iterator[tuple[str, Any]]:
+def functions(value, name, package):
     """Every function of a module or class of ``package``, however it is wrapped."""
     if isinstance(value, staticmethod | classmethod):
         value = value.__func__
@@ -72,7 +70,7 @@ def functions(value: object, name: str, package: str) -> Iterator[tuple[str, Any
         for part in ("fget", "fset", "fdel"):
             yield from functions(getattr(value, part), f"{name}.{part}", package)
     elif is_function(value):
-        if str(value.__module__).startswith(package):  # type: ignore[attr-defined]
+        if str(value.__module__).startswith(package):
             yield name, value
     elif isinstance(value, type) and value.__module__.startswith(package):
         for key, item in vars(value).items():
@@ -83,7 +81,7 @@ def functions(value: object, name: str, package: str) -> Iterator[tuple[str, Any
 ANNOTATIONS = {"annotations", "__annotations__", "__annotate__", "__conditional_annotations__"}
 
 
-def all_functions(library: types.ModuleType, module: str) -> dict[str, Any]:
+def all_functions(library, module):
     found = importlib.import_module(library.__name__ + module)
     return {
         path: function
@@ -93,7 +91,7 @@ def all_functions(library: types.ModuleType, module: str) -> dict[str, Any]:
     }
 
 
-def all_classes(library: types.ModuleType, module: str) -> dict[str, type]:
+def all_classes(library, module):
     found = importlib.import_module(library.__name__ + module)
     return {
         key: value
@@ -102,25 +100,25 @@ def all_classes(library: types.ModuleType, module: str) -> dict[str, type]:
     }
 
 
-def answer(function: Any, *args: Any) -> str:
+def answer(function, *args):
     try:
         return text(function(*args))
     except Exception as error:
         return f"{type(error).__name__}: {text(error)}"
 
 
-def parameters(function: Any) -> tuple[str, ...]:
+def parameters(function):
     code = function.__code__
     return tuple(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
 
-def documentation(of: Any) -> str | None:
+def documentation(of):
     """A docstring without its indentation, which the interpreter takes out from 3.13 on."""
     return None if of.__doc__ is None else inspect.cleandoc(of.__doc__)
 
 
 @pytest.mark.parametrize("module", only(MODULES, IN_SOME))
-def test_functions_describe_themselves_alike(module: str) -> None:
+def test_functions_describe_themselves_alike(module):
     expected, actual = all_functions(UPSTREAM, module), all_functions(OURS, module)
     assert list(actual) == list(expected)
     for path, function in expected.items():
@@ -138,7 +136,7 @@ def test_functions_describe_themselves_alike(module: str) -> None:
 
 
 @pytest.mark.parametrize("module", only(MODULES, IN_SOME))
-def test_classes_describe_themselves_alike(module: str) -> None:
+def test_classes_describe_themselves_alike(module):
     expected, actual = all_classes(UPSTREAM, module), all_classes(OURS, module)
     assert list(actual) == list(expected)
     for name, cls in expected.items():
@@ -159,16 +157,16 @@ def test_classes_describe_themselves_alike(module: str) -> None:
                 assert kind(seen) == expected_kind, (name, key)
 
 
-def sorted_if_set(value: object) -> object:
+def sorted_if_set(value):
     return sorted(value) if isinstance(value, frozenset | set) else value
 
 
-def kind(value: object) -> str:
+def kind(value):
     return "function" if is_function(value) else type(value).__name__
 
 
 @pytest.mark.parametrize("module", only(MODULES, IN_SOME))
-def test_modules_hold_the_same_names(module: str) -> None:
+def test_modules_hold_the_same_names(module):
     with contextlib.suppress(ImportError):  # No name of it is there before it is imported.
         for library in (UPSTREAM, OURS):
             importlib.import_module(f"{library.__name__}.experimental")
@@ -214,12 +212,10 @@ WRONG_CALLS = {
 
 
 @pytest.mark.parametrize("call", WRONG_CALLS)
-@scenario
 def test_a_wrong_call_is_answered_in_the_same_words(ma, log, call):
     log.attempt(WRONG_CALLS[call], ma)
 
 
-@scenario
 def test_a_wrong_call_leaves_no_frame_of_ours(ma, log):
     try:
         ma.fields.Integer(requird=True)
@@ -230,7 +226,6 @@ def test_a_wrong_call_leaves_no_frame_of_ours(ma, log):
     return None
 
 
-@scenario
 def test_keywords_may_be_of_a_string_subclass(ma, log):
     class Name(str):
         pass
@@ -243,41 +238,41 @@ def test_keywords_may_be_of_a_string_subclass(ma, log):
 class Proxy:
     """Pretends to be another object through ``__class__``, as werkzeug's LocalProxy does."""
 
-    def __init__(self, target: object) -> None:
+    def __init__(self, target):
         object.__setattr__(self, "_target", target)
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
+    @property
+    def __class__(self):
         return type(self._target)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         return getattr(self._target, name)
 
-    def __str__(self) -> str:
+    def __str__(self):
         return str(self._target)
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other):
         return bool(self._target == other)
 
-    def __hash__(self) -> int:
+    def __hash__(self):
         return hash(self._target)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self):
         return iter(self._target)
 
-    def __len__(self) -> int:
+    def __len__(self):
         return len(self._target)
 
-    def __getitem__(self, key: object) -> Any:
+    def __getitem__(self, key):
         return self._target[key]
 
-    def __setitem__(self, key: object, value: object) -> None:
+    def __setitem__(self, key, value):
         self._target[key] = value
 
-    def __contains__(self, key: object) -> bool:
+    def __contains__(self, key):
         return key in self._target
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args, **kwargs):
         return self._target(*args, **kwargs)
 
 
@@ -316,7 +311,6 @@ FIELDS = {
 
 @pytest.mark.parametrize("target", PROXIED)
 @pytest.mark.parametrize("field", FIELDS)
-@scenario
 def test_a_proxy_is_believed(ma, log, field, target):
     schema = ma.Schema.from_dict({"f": FIELDS[field](ma)})()
     log.attempt(schema.dump, {"f": Proxy(PROXIED[target]())})
@@ -324,7 +318,6 @@ def test_a_proxy_is_believed(ma, log, field, target):
 
 
 @pytest.mark.parametrize("target", PROXIED)
-@scenario
 def test_helpers_believe_a_proxy(ma, log, target):
     proxy = Proxy(PROXIED[target]())
     for name in ("is_sequence_but_not_string", "is_collection", "ensure_text_type"):
@@ -338,7 +331,6 @@ def test_helpers_believe_a_proxy(ma, log, target):
     log.attempt(lambda: ma.fields.Nested(proxy).schema)
 
 
-@scenario
 def test_a_class_or_field_behind_a_proxy(ma, log):
     field = Proxy(ma.fields.Integer())
     log.attempt(lambda: ma.Schema.from_dict({"f": field})().fields)
@@ -350,22 +342,21 @@ def test_a_class_or_field_behind_a_proxy(ma, log):
 class Shout(str):
     """What ``str()`` returns when ``__str__`` does: a subclass, allowed and passed on."""
 
-    def upper(self) -> str:
+    def upper(self):
         return "overridden"
 
-    def format(self, *args: object, **kwargs: object) -> str:
+    def format(self, *args, **kwargs):
         return f"formatted {sorted(kwargs)}"
 
 
 class Shouting:
-    def __str__(self) -> str:
+    def __str__(self):
         return Shout("abc")
 
-    def __format__(self, spec: str) -> str:
+    def __format__(self, spec):
         return Shout("formatted")
 
 
-@scenario
 def test_str_may_return_a_subclass(ma, log):
     for field in ("String", "UUID", "Decimal", "Integer", "Raw", "Email", "Url", "IP"):
         schema = ma.Schema.from_dict({"f": getattr(ma.fields, field)()})()
@@ -376,7 +367,6 @@ def test_str_may_return_a_subclass(ma, log):
     log("choices", ma.validate.OneOf([Shouting(), 1]).choices_text)
 
 
-@scenario
 def test_string_subclasses_are_strings_everywhere(ma, log):
     schema = ma.Schema.from_dict(
         {
@@ -392,7 +382,6 @@ def test_string_subclasses_are_strings_everywhere(ma, log):
     log("key", [type(key).__name__ for key in schema().load({"A": "1"})["x"]])
 
 
-@scenario
 def test_annotations_are_words_for_people(ma, log):
     """Taken as C types they would refuse each of these."""
     log.attempt(lambda: ma.ValidationError("x", None).normalized_messages())
@@ -416,7 +405,6 @@ def test_annotations_are_words_for_people(ma, log):
     log.attempt(lambda: ma.Schema.from_dict({}, name=Shout("N")).__name__)
 
 
-@scenario
 def test_results_are_not_checked_against_annotations(ma, log):
     class Odd(ma.Schema):
         f = ma.fields.Integer()
@@ -447,34 +435,33 @@ def test_results_are_not_checked_against_annotations(ma, log):
 class Number(int):
     """Arithmetic that a shortcut for exact ints would not see."""
 
-    def __mul__(self, other: object) -> int:
+    def __mul__(self, other):
         return 70
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: object) -> float:
+    def __truediv__(self, other):
         return 8.5
 
-    def __floordiv__(self, other: object) -> int:
+    def __floordiv__(self, other):
         return 9
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other):
         return True
 
-    def __lt__(self, other: object) -> bool:
+    def __lt__(self, other):
         return True
 
-    def __hash__(self) -> int:
+    def __hash__(self):
         return 1
 
-    def __float__(self) -> float:
+    def __float__(self):
         return 11.5
 
-    def __bool__(self) -> bool:
+    def __bool__(self):
         return False
 
 
-@scenario
 def test_operators_of_number_subclasses_are_called(ma, log):
     for function in ("timestamp_ms", "from_timestamp", "from_timestamp_ms"):
         log.attempt(getattr(ma.utils, function), Number(5))
@@ -490,7 +477,6 @@ def test_operators_of_number_subclasses_are_called(ma, log):
 
 
 @pytest.mark.parametrize("value", [10**400, -(10**19), 1e308, float("inf"), -0.0, True])
-@scenario
 def test_arithmetic_has_no_width(ma, log, value):
     for function in ("from_timestamp", "from_timestamp_ms"):
         log.attempt(getattr(ma.utils, function), value)
@@ -503,7 +489,6 @@ def test_arithmetic_has_no_width(ma, log, value):
     log.attempt(ma.utils.get_value, [1, 2, 3], value)
 
 
-@scenario
 def test_indexing_asks_the_object(ma, log):
     class Strange:
         def __getitem__(self, key):
@@ -531,7 +516,6 @@ def test_indexing_asks_the_object(ma, log):
 # What has too few or cannot be unpacked is said in Cython's words, from CPython 3.14 on also what
 # has too many: docs/differences.md.
 @pytest.mark.parametrize("item", ["ab", *([(1, 2, 3)] if sys.version_info < (3, 14) else [])])
-@scenario
 def test_items_that_are_no_pairs(ma, log, item):
     class Items(dict):
         def items(self):
@@ -543,7 +527,6 @@ def test_items_that_are_no_pairs(ma, log, item):
     log.attempt(lambda: list(ma.validate.OneOf([1], labels=Items()).options()))
 
 
-@scenario
 def test_exceptions_chain_as_interpreted(ma, log):
     class Field(ma.fields.Integer):
         def _deserialize(self, value, attr, data, **kwargs):
@@ -590,7 +573,6 @@ def test_exceptions_chain_as_interpreted(ma, log):
     log("after", sys.exc_info())
 
 
-@scenario
 def test_an_error_in_user_code_leaves_no_exception_being_handled(ma, log):
     class Item:
         @property
@@ -602,7 +584,6 @@ def test_an_error_in_user_code_leaves_no_exception_being_handled(ma, log):
     log("after", sys.exc_info())
 
 
-@scenario
 def test_methods_bind_as_functions_do(ma, log):
     schema = ma.Schema.from_dict({"f": ma.fields.Integer()})()
     function = ma.Schema.__dict__["dump"]
@@ -624,7 +605,6 @@ def test_methods_bind_as_functions_do(ma, log):
     log("rebound", schema.dump({"f": "6"}))
 
 
-@scenario
 def test_functions_are_objects_one_can_use(ma, log):
     def lines(function):
         return function.__code__.co_firstlineno > 0
@@ -649,14 +629,13 @@ def test_functions_are_objects_one_can_use(ma, log):
     "path", ["Schema.dump", "Schema.from_dict", "fields.Field.deserialize", "utils.get_value"]
 )
 @pytest.mark.parametrize("library", [UPSTREAM, OURS], ids=["upstream", "ours"])
-def test_functions_pickle_by_name(library: types.ModuleType, path: str) -> None:
+def test_functions_pickle_by_name(library, path):
     function = operator.attrgetter(path)(library)
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
         again = pickle.loads(pickle.dumps(function, protocol))
         assert again == function
 
 
-@scenario
 def test_names_of_a_module_are_looked_up_when_used(ma, log):
     """Monkeypatching a module is seen by the functions in it."""
     schema = ma.Schema.from_dict({"f": ma.fields.Raw(), "g": ma.fields.List(ma.fields.Int())})
@@ -673,7 +652,6 @@ def test_names_of_a_module_are_looked_up_when_used(ma, log):
     log.attempt(ma.validate.Length(min=5), "abc")
 
 
-@scenario
 def test_super_finds_its_way_through_any_order(ma, log):
     class Noisy(ma.fields.Field):
         def __init__(self, **kwargs):
@@ -712,7 +690,6 @@ def test_super_finds_its_way_through_any_order(ma, log):
     log.attempt(Schema().load, {"a": 1, "b": "2020-01-02"})
 
 
-@scenario
 def test_fields_take_part_in_typing(ma, log):
     log("origin", typing.get_origin(ma.fields.Field[int]) is ma.fields.Field)
     log("args", typing.get_args(ma.fields.Field[int]))
@@ -726,7 +703,6 @@ def test_fields_take_part_in_typing(ma, log):
     log.attempt(Typed().deserialize, 3)
 
 
-@scenario
 def test_an_ordered_set_iterates_as_a_generator_does(ma, log):
     from importlib import import_module
 
@@ -738,7 +714,6 @@ def test_an_ordered_set_iterates_as_a_generator_does(ma, log):
     log.attempt(iter(ordered).throw, KeyError("x"))
 
 
-@scenario
 def test_a_context_is_restored_whatever_happens(ma, log):
     from importlib import import_module
 
@@ -754,7 +729,6 @@ def test_a_context_is_restored_whatever_happens(ma, log):
     log("default", context.get(default=3))
 
 
-@scenario
 def test_class_bodies_ran_in_order(ma, log):
     for cls in (ma.fields.DateTime, ma.fields.Boolean, ma.fields.Integer, ma.Schema):
         public = [name for name in vars(cls) if not name.startswith("__")]
@@ -768,10 +742,10 @@ def test_class_bodies_ran_in_order(ma, log):
     log("name", abstract.__func__.__qualname__, abstract.__func__.__isabstractmethod__)
 
 
-def test_tracebacks_show_upstreams_lines() -> None:
+def test_tracebacks_show_upstreams_lines():
     """A frame of compiled code names its file and line, and the line is found."""
 
-    class Broken(OURS.Schema):  # type: ignore[misc,name-defined]
+    class Broken(OURS.Schema):
         f = OURS.fields.Function(lambda obj: 1 / 0)
         g = OURS.fields.Integer()
 
@@ -785,7 +759,7 @@ def test_tracebacks_show_upstreams_lines() -> None:
         assert Path(frame.filename).is_absolute()
     assert "func" in str(passed[-1].line)
 
-    class Theirs(UPSTREAM.Schema):  # type: ignore[misc,name-defined]
+    class Theirs(UPSTREAM.Schema):
         f = UPSTREAM.fields.Function(lambda obj: 1 / 0)
 
     with pytest.raises(ZeroDivisionError) as raised:
@@ -799,7 +773,6 @@ def test_tracebacks_show_upstreams_lines() -> None:
     assert expected[:4] == ["dump", "_serialize", "serialize", "_serialize"]
 
 
-@scenario
 def test_tracebacks_name_upstreams_functions(ma, log):
     """Without plans the frames are upstream's, each by its name and line."""
 
@@ -842,7 +815,7 @@ WRITTEN_BY_THE_INTERPRETER = {
 
 @needs_compiled
 @pytest.mark.skipif(sys.version_info < (3, 13), reason="the interpreter keeps the indentation")
-def test_accepted_docstrings_keep_their_indentation() -> None:
+def test_accepted_docstrings_keep_their_indentation():
     assert UPSTREAM.Schema.dump.__doc__ != OURS.Schema.dump.__doc__
     assert inspect.getdoc(UPSTREAM.Schema.dump) == inspect.getdoc(OURS.Schema.dump)
     assert hasattr(UPSTREAM.Schema, "__static_attributes__")
@@ -850,14 +823,14 @@ def test_accepted_docstrings_keep_their_indentation() -> None:
 
 
 @needs_compiled
-def test_accepted_a_compiled_function_is_no_function_type() -> None:
+def test_accepted_a_compiled_function_is_no_function_type():
     assert not inspect.isfunction(OURS.Schema.dump)
     assert inspect.isfunction(UPSTREAM.Schema.dump)
     assert inspect.ismethod(OURS.Schema().dump)
 
 
 @needs_compiled
-def test_accepted_autospec_takes_a_compiled_method_for_no_function() -> None:
+def test_accepted_autospec_takes_a_compiled_method_for_no_function():
     """A plain patch behaves the same; ``autospec=True`` makes no method and checks nothing."""
     with pytest.raises(TypeError):
         mock.create_autospec(UPSTREAM.utils.get_value)()
@@ -873,17 +846,17 @@ def test_accepted_autospec_takes_a_compiled_method_for_no_function() -> None:
 
 
 @needs_compiled
-def test_accepted_a_module_has_no_annotations() -> None:
+def test_accepted_a_module_has_no_annotations():
     assert "EXCLUDE" in typing.get_type_hints(UPSTREAM.constants)
     assert typing.get_type_hints(OURS.constants) == {}
 
 
 @needs_compiled
-def test_accepted_a_compiled_function_has_no_frame() -> None:
-    def depth(library: Any) -> list[str]:
-        seen: list[str] = []
+def test_accepted_a_compiled_function_has_no_frame():
+    def depth(library):
+        seen = []
 
-        class Looking(library.Schema):  # type: ignore[misc]
+        class Looking(library.Schema):
             f = library.fields.Function(lambda obj: seen.append(sys._getframe(1).f_code.co_name))
 
         Looking()._serialize({}, many=False)
@@ -894,7 +867,7 @@ def test_accepted_a_compiled_function_has_no_frame() -> None:
 
 
 @needs_compiled
-def test_accepted_code_and_defaults_cannot_be_replaced() -> None:
+def test_accepted_code_and_defaults_cannot_be_replaced():
     with pytest.raises((AttributeError, TypeError)):
         OURS.utils.get_value.__code__ = (lambda: 1).__code__
     with pytest.warns(RuntimeWarning, match="__defaults__"):
@@ -902,7 +875,7 @@ def test_accepted_code_and_defaults_cannot_be_replaced() -> None:
 
 
 @needs_compiled
-def test_accepted_inspect_finds_no_source_and_inherits_no_documentation() -> None:
+def test_accepted_inspect_finds_no_source_and_inherits_no_documentation():
     with pytest.raises(TypeError):
         inspect.getsource(OURS.Schema.dump)
     assert inspect.getdoc(UPSTREAM.ValidationError.__init__)
@@ -911,7 +884,7 @@ def test_accepted_inspect_finds_no_source_and_inherits_no_documentation() -> Non
 
 
 @needs_compiled
-def test_accepted_a_compiled_generator_is_no_generator_type() -> None:
+def test_accepted_a_compiled_generator_is_no_generator_type():
     pairs = OURS.validate.OneOf([1]).options()
     assert isinstance(pairs, collections.abc.Generator)
     assert not isinstance(pairs, types.GeneratorType)
@@ -919,7 +892,7 @@ def test_accepted_a_compiled_generator_is_no_generator_type() -> None:
 
 
 @needs_compiled
-def test_accepted_builtins_are_those_of_import_time() -> None:
+def test_accepted_builtins_are_those_of_import_time():
     """A global that shadows a builtin name later is not seen by compiled code."""
     for library, seen in ((UPSTREAM, True), (OURS, False)):
         broken = mock.Mock(side_effect=ZeroDivisionError)

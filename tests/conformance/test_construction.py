@@ -1,13 +1,9 @@
 """Instances built in full: what the user's code sees of one that is being made, and when."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 
 import pytest
-
-from tests.conformance.harness import scenario
 
 pytestmark = pytest.mark.usefixtures("hooked_at_once")
 
@@ -135,7 +131,6 @@ def make_some(cls):
 
 @pytest.mark.parametrize("later", [False, True], ids=["first", "later"])
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook.__name__)
-@scenario
 def test_on_bind_field(ma, log, hook, later):
     """Hooks that look, and hooks that change what is being bound."""
     cls = schema(ma, on_bind_field=lambda self, name, field: hook(self, log, name, field))
@@ -184,7 +179,6 @@ BOUND_OTHERWISE = {
 
 
 @pytest.mark.parametrize("change", BOUND_OTHERWISE)
-@scenario
 def test_fields_that_are_bound_in_their_own_way(ma, log, change):
     Own = type("Own", (ma.fields.Integer,), BOUND_OTHERWISE[change](log))
     cls = schema(
@@ -209,7 +203,6 @@ def test_fields_that_are_bound_in_their_own_way(ma, log, change):
     ],
     ids=str,
 )
-@scenario
 def test_values_that_a_hook_leaves(ma, log, marks):
     def on_bind_field(self, name, field):
         vars(field).update(marks if name == "id" else {})
@@ -222,7 +215,6 @@ def test_values_that_a_hook_leaves(ma, log, marks):
     log("loaded", log.attempt(made.load, {"ID": "1", "": 2, "name": "n"}))
 
 
-@scenario
 def test_classes_that_change_after_they_were_examined(ma, log):
     """The next instance sees each change."""
     cls = schema(ma, on_bind_field=lambda self, name, field: log("bound", name))
@@ -265,7 +257,6 @@ FIELD_CHANGES = {
 
 
 @pytest.mark.parametrize("change", FIELD_CHANGES)
-@scenario
 def test_fields_that_are_copied_in_their_own_way(ma, log, change):
     own = type("Own", (ma.fields.String,), dict(FIELD_CHANGES[change]))
     cls = schema(ma, own=own(), on_bind_field=lambda self, name, field: log("bind", name))
@@ -283,7 +274,6 @@ def test_fields_that_are_copied_in_their_own_way(ma, log, change):
         log.attempt(made.dump, {"own": 1})
 
 
-@scenario
 def test_fields_that_keep_a_class_among_their_attributes(ma, log):
     cls = schema(ma, on_bind_field=lambda self, name, field: None)
     cls()
@@ -293,7 +283,6 @@ def test_fields_that_keep_a_class_among_their_attributes(ma, log):
 
 
 @pytest.mark.parametrize("name", ["copy", "deepcopy"])
-@scenario
 def test_copy_is_patched(ma, log, name):
     cls = schema(ma, on_bind_field=lambda self, name, field: None)
     original = getattr(copy, name)
@@ -307,7 +296,6 @@ def test_copy_is_patched(ma, log, name):
     "name", ["_init_fields", "_bind_field", "_normalize_nested_options", "set_class", "dict_class"]
 )
 @pytest.mark.parametrize("where", ["class", "base", "instance"])
-@scenario
 def test_methods_of_construction(ma, log, name, where):
     original = getattr(ma.Schema, name)
 
@@ -344,7 +332,6 @@ def test_methods_of_construction(ma, log, name, where):
     ],
     ids=str,
 )
-@scenario
 def test_options_of_the_class(ma, log, meta):
     cls = schema(
         ma,
@@ -355,7 +342,6 @@ def test_options_of_the_class(ma, log, meta):
         state(log, cls(**options))
 
 
-@scenario
 def test_options_that_are_asked(ma, log):
     class Options(ma.SchemaOpts):
         @property
@@ -372,7 +358,6 @@ def test_options_that_are_asked(ma, log):
         log("made", cls().unknown)
 
 
-@scenario
 def test_made_once_more(ma, log):
     cls = schema(ma, on_bind_field=lambda self, name, field: log("bind", name))
     made = cls()
@@ -382,7 +367,6 @@ def test_made_once_more(ma, log):
     log("dumped", made.dump([{"id": 1}]))
 
 
-@scenario
 def test_classes_from_dict(ma, log):
     for i in range(5):
         cls = ma.Schema.from_dict(fields_of(ma) | {"call": ma.fields.Function(lambda obj: 1)})
@@ -393,7 +377,6 @@ def test_classes_from_dict(ma, log):
 
 
 @pytest.mark.parametrize("option", ["data_key", "attribute"])
-@scenario
 def test_names_of_the_users_own_kind_that_collide(ma, log, option):
     class Name(str):
         def __hash__(self):

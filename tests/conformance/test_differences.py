@@ -4,8 +4,6 @@ A test that fails here means that a difference is gone, or has grown: the page s
 is true, or less.
 """
 
-from __future__ import annotations
-
 import copyreg
 import gc
 import inspect
@@ -14,8 +12,6 @@ import subprocess
 import sys
 import warnings
 import weakref
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -33,7 +29,7 @@ planned_only = pytest.mark.skipif(
 )
 
 
-def days_of_a_class(ma: Any) -> AttributeError:
+def days_of_a_class(ma):
     schema = ma.Schema.from_dict({"f": ma.fields.TimeDelta()})()
     with pytest.raises(AttributeError, match="'Schema' has no attribute 'days'") as caught:
         schema.dump({"f": type("Schema", (), {})})
@@ -41,20 +37,20 @@ def days_of_a_class(ma: Any) -> AttributeError:
 
 
 @compiled_only
-def test_accepted_the_name_in_an_attribute_error() -> None:
+def test_accepted_the_name_in_an_attribute_error():
     assert days_of_a_class(UPSTREAM).name == "days"
     assert days_of_a_class(OURS).name is None
 
 
 @compiled_only
-def test_accepted_the_order_and_number_of_look_ups_while_a_schema_is_made() -> None:
-    def asked(ma: Any) -> list[str]:
-        names: list[str] = []
+def test_accepted_the_order_and_number_of_look_ups_while_a_schema_is_made():
+    def asked(ma):
+        names = []
 
         class S(ma.Schema):
             f = ma.fields.Raw()
 
-            def __getattribute__(self, name: str) -> Any:
+            def __getattribute__(self, name):
                 names.append(name)
                 return object.__getattribute__(self, name)
 
@@ -67,22 +63,20 @@ def test_accepted_the_order_and_number_of_look_ups_while_a_schema_is_made() -> N
 
 @planned_only
 @pytest.mark.parametrize("where", ["on the field", "in copyreg"])
-def test_accepted_copying_that_no_class_defines(
-    where: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def copied(ma: Any) -> int:
-        seen: list[Any] = []
+def test_accepted_copying_that_no_class_defines(where, monkeypatch):
+    def copied(ma):
+        seen = []
 
-        class Own(ma.fields.Integer):  # type: ignore[misc]
+        class Own(ma.fields.Integer):
             pass
 
-        class S(ma.Schema):  # type: ignore[misc]
+        class S(ma.Schema):
             a = Own()
 
-            def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+            def on_bind_field(self, field_name, field_obj):
                 pass
 
-        def reduced(field: Any) -> Any:
+        def reduced(field):
             seen.append(field)
             return Own, ()
 
@@ -98,7 +92,7 @@ def test_accepted_copying_that_no_class_defines(
     assert copied(OURS) == 0
 
 
-def fresh(ma: Any) -> Any:
+def fresh(ma):
     cls = ma.Schema.from_dict({"f": ma.fields.Raw()})
     with plans_at_once():
         cls()
@@ -107,7 +101,7 @@ def fresh(ma: Any) -> Any:
 
 @planned_only
 @lazily
-def test_accepted_deleting_what_nobody_has_looked_at() -> None:
+def test_accepted_deleting_what_nobody_has_looked_at():
     del fresh(UPSTREAM).fields
     schema = fresh(OURS)
     with pytest.raises(AttributeError):
@@ -118,35 +112,35 @@ def test_accepted_deleting_what_nobody_has_looked_at() -> None:
 
 @planned_only
 @lazily
-def test_accepted_looking_past_attribute_access() -> None:
+def test_accepted_looking_past_attribute_access():
     assert object.__getattribute__(fresh(UPSTREAM), "fields")
     with pytest.raises(AttributeError):
         object.__getattribute__(fresh(OURS), "fields")
 
 
-def unheard(self: Any, name: str) -> Any:
+def unheard(self, name):
     raise AttributeError(f"asked for {name}")
 
 
-def give_getattr(cls: type) -> None:
+def give_getattr(cls):
     setattr(cls, "__getattr__", unheard)  # noqa: B010
 
 
-def give_getattribute(cls: type) -> None:
-    def look_up(self: Any, name: str) -> Any:
+def give_getattribute(cls):
+    def look_up(self, name):
         return object.__getattribute__(self, name)
 
     setattr(cls, "__getattribute__", look_up)  # noqa: B010
 
 
-def give_bases(cls: type) -> None:
+def give_bases(cls):
     cls.__bases__ = (type("Other", cls.__bases__, {}),)
 
 
 @planned_only
 @lazily
 @pytest.mark.parametrize("change", [give_getattr, give_getattribute, give_bases])
-def test_accepted_attribute_access_redefined_before_somebody_looks(change: Any) -> None:
+def test_accepted_attribute_access_redefined_before_somebody_looks(change):
     schema = fresh(UPSTREAM)
     change(type(schema))
     assert "f" in schema.fields
@@ -165,11 +159,11 @@ def test_accepted_attribute_access_redefined_before_somebody_looks(change: Any) 
     assert "f" in type(schema)().fields
 
 
-def kept_error(ma: Any) -> Any:
+def kept_error(ma):
     kept = []
 
     class Keeping(ma.fields.Integer):
-        def make_error(self, key: str, **kwargs: Any) -> Any:
+        def make_error(self, key, **kwargs):
             kept.append(super().make_error(key, **kwargs))
             return kept[-1]
 
@@ -180,18 +174,18 @@ def kept_error(ma: Any) -> Any:
 
 
 @planned_only
-def test_accepted_an_error_that_is_never_raised() -> None:
+def test_accepted_an_error_that_is_never_raised():
     assert kept_error(UPSTREAM).messages == kept_error(OURS).messages
     assert kept_error(UPSTREAM).__traceback__ is not None
     assert kept_error(OURS).__traceback__ is None
 
 
-def changes_itself(ma: Any) -> list[Any]:
+def changes_itself(ma):
     class S(ma.Schema):
         a = ma.fields.Method("change")
         b = ma.fields.Raw()
 
-        def change(self, obj: Any) -> str:
+        def change(self, obj):
             self.fields["b"].data_key = "changed"
             return "a"
 
@@ -207,27 +201,27 @@ def changes_itself(ma: Any) -> list[Any]:
 
 @without("fields.Field._creation_index")
 @planned_only
-def test_accepted_a_field_that_changes_its_own_schema_is_seen_by_the_next_call() -> None:
+def test_accepted_a_field_that_changes_its_own_schema_is_seen_by_the_next_call():
     assert changes_itself(UPSTREAM) == [{"a": "a", "changed": 1}] * 2
     assert changes_itself(OURS) == [{"a": "a", "b": 1}, {"a": "a", "changed": 1}]
 
 
 @without("schema.Schema._has_processors")
 @planned_only
-def test_accepted_a_hook_that_a_field_adds_is_called_by_the_next_call() -> None:
-    def called(ma: Any) -> list[int]:
+def test_accepted_a_hook_that_a_field_adds_is_called_by_the_next_call():
+    def called(ma):
         class S(ma.Schema):
             f = ma.fields.Function(lambda obj: 1, deserialize=lambda value: add())
 
-            def process(self, data: Any, **kwargs: Any) -> Any:
+            def process(self, data, **kwargs):
                 calls[-1] += 1
                 return data
 
-        def add() -> int:
+        def add():
             S._hooks["post_load"][:] = [("process", False, {})]
             return 1
 
-        calls: list[int] = []
+        calls = []
         schema = S()
         for _ in range(3):
             schema.load({})
@@ -242,18 +236,18 @@ def test_accepted_a_hook_that_a_field_adds_is_called_by_the_next_call() -> None:
 
 
 @planned_only
-def test_accepted_a_render_module_that_a_hook_sets_is_used_by_the_next_call() -> None:
-    def written(ma: Any) -> list[Any]:
+def test_accepted_a_render_module_that_a_hook_sets_is_used_by_the_next_call():
+    def written(ma):
         class Text:
             @staticmethod
-            def dumps(data: Any, **options: Any) -> Any:
+            def dumps(data, **options):
                 return "written"
 
         class S(ma.Schema):
             a = ma.fields.Raw()
 
             @ma.pre_dump
-            def change(self, data: Any, **kwargs: Any) -> Any:
+            def change(self, data, **kwargs):
                 if data["a"]:
                     self.opts.render_module = Text
                 return data
@@ -267,16 +261,14 @@ def test_accepted_a_render_module_that_a_hook_sets_is_used_by_the_next_call() ->
 
 
 @planned_only
-def test_accepted_json_that_is_replaced_during_a_call_is_seen_by_the_next_call(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_accepted_json_that_is_replaced_during_a_call_is_seen_by_the_next_call(monkeypatch):
     class Row:
         @property
-        def a(self) -> int:
+        def a(self):
             monkeypatch.setattr(json, "dumps", lambda *args, **options: "replaced")
             return 1
 
-    def dumped(ma: Any) -> list[str]:
+    def dumped(ma):
         schema = ma.Schema.from_dict({"a": ma.fields.Integer()})()
         schema.dumps({"a": 1})
         texts = [schema.dumps(Row()), schema.dumps(Row())]
@@ -290,8 +282,8 @@ def test_accepted_json_that_is_replaced_during_a_call_is_seen_by_the_next_call(
 
 @without("fields.Field._creation_index")
 @planned_only
-def test_accepted_a_list_of_partials_that_a_validator_changes_is_seen_by_the_next_call() -> None:
-    def loaded(ma: Any) -> list[Any]:
+def test_accepted_a_list_of_partials_that_a_validator_changes_is_seen_by_the_next_call():
+    def loaded(ma):
         partial = ["a"]
         nested = ma.Schema.from_dict({"x": ma.fields.Integer(required=True)})
         grow = ma.fields.Integer(validate=lambda value: partial.append("n.x"))
@@ -304,9 +296,7 @@ def test_accepted_a_list_of_partials_that_a_validator_changes_is_seen_by_the_nex
 
 
 @planned_only
-def test_accepted_what_is_behind_the_modules_that_helpers_use_is_not_seen(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_accepted_what_is_behind_the_modules_that_helpers_use_is_not_seen(monkeypatch):
     schemas = [ma.Schema.from_dict({"f": ma.fields.Integer()})() for ma in (UPSTREAM, OURS)]
     with plans_at_once():
         for schema in schemas:
@@ -318,11 +308,11 @@ def test_accepted_what_is_behind_the_modules_that_helpers_use_is_not_seen(
 
 
 @planned_only
-def test_accepted_what_a_collection_changes_is_seen_by_the_next_call() -> None:
-    def dumped(ma: Any) -> Any:
+def test_accepted_what_a_collection_changes_is_seen_by_the_next_call():
+    def dumped(ma):
         schema = ma.Schema.from_dict({"b": ma.fields.Raw()})()
 
-        def objects() -> Iterator[dict[str, int]]:
+        def objects():
             for number in range(2):
                 schema.fields["b"].data_key = f"key {number}"
                 yield {"b": number}
@@ -337,10 +327,10 @@ def test_accepted_what_a_collection_changes_is_seen_by_the_next_call() -> None:
 
 @without("fields.Field._creation_index")
 @planned_only
-def test_accepted_a_field_that_changes_a_nested_schema_is_seen_by_the_next_call() -> None:
-    def dumped(ma: Any) -> Any:
+def test_accepted_a_field_that_changes_a_nested_schema_is_seen_by_the_next_call():
+    def dumped(ma):
         class Changing(ma.fields.Integer):
-            def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+            def _serialize(self, value, *args, **kwargs):
                 self.parent.fields["b"].as_string = value == 1
                 return value
 
@@ -362,13 +352,13 @@ def test_accepted_a_field_that_changes_a_nested_schema_is_seen_by_the_next_call(
 
 @without("fields.Field._creation_index")
 @planned_only
-def test_accepted_an_instance_that_nests_itself_is_bound_anew_for_the_next_call() -> None:
-    def dumped(ma: Any) -> list[str]:
+def test_accepted_an_instance_that_nests_itself_is_bound_anew_for_the_next_call():
+    def dumped(ma):
         class Node(ma.Schema):
             child = ma.fields.Nested(lambda: node, only=("who",))
             who = ma.fields.Method("get_who")
 
-            def get_who(self, obj: Any) -> str:
+            def get_who(self, obj):
                 return ",".join(self.fields)
 
         node = None
@@ -382,13 +372,13 @@ def test_accepted_an_instance_that_nests_itself_is_bound_anew_for_the_next_call(
         assert dumped(OURS) == ["child,who", "who"]
 
 
-def test_a_hook_that_changes_its_schema_is_seen_at_once() -> None:
-    def run(ma: Any, log: Any) -> None:
+def test_a_hook_that_changes_its_schema_is_seen_at_once():
+    def run(ma, log):
         class S(ma.Schema):
             b = ma.fields.Raw()
 
             @ma.pre_dump
-            def change(self, data: Any, **kwargs: Any) -> Any:
+            def change(self, data, **kwargs):
                 self.fields["b"].data_key = f"key {data['b']}"
                 return data
 
@@ -401,7 +391,7 @@ def test_a_hook_that_changes_its_schema_is_seen_at_once() -> None:
 
 @planned_only
 @pytest.mark.parametrize("used_in", ["dump", "load"])
-def test_accepted_what_was_replaced_goes_with_the_next_use(used_in: str) -> None:
+def test_accepted_what_was_replaced_goes_with_the_next_use(used_in):
     class Big:
         """A default that a program replaces to be rid of it."""
 
@@ -419,7 +409,7 @@ def test_accepted_what_was_replaced_goes_with_the_next_use(used_in: str) -> None
     assert replaced() is None
 
 
-def interpreted(program: str, *options: str) -> str:
+def interpreted(program, *options):
     done = subprocess.run(
         [sys.executable, *options, "-c", program], capture_output=True, text=True, check=True
     )
@@ -427,7 +417,7 @@ def interpreted(program: str, *options: str) -> str:
 
 
 @compiled_only
-def test_accepted_docstrings_without_docstrings() -> None:
+def test_accepted_docstrings_without_docstrings():
     program = "from {} import Schema; print(Schema.__doc__ is None, Schema.dump.__doc__ is None)"
     assert interpreted(program.format("marshmallow"), "-OO") == "True True"
     assert interpreted(program.format("althaia.marshmallow"), "-OO") == "False False"
@@ -435,7 +425,7 @@ def test_accepted_docstrings_without_docstrings() -> None:
 
 
 @compiled_only
-def test_accepted_modules_are_made_once() -> None:
+def test_accepted_modules_are_made_once():
     program = """
 import sys, {0} as first
 for name in [name for name in sys.modules if name.startswith({0!r})]:
@@ -449,13 +439,13 @@ print(first is second, first.Schema is second.Schema, first.Schema().dump({{}}))
 
 
 @planned_only
-def test_accepted_nothing_is_handled_while_an_attribute_is_asked_for() -> None:
+def test_accepted_nothing_is_handled_while_an_attribute_is_asked_for():
     class Row(tuple):
         @property
-        def total(self) -> int:
+        def total(self):
             raise ValueError("no total")
 
-    def contexts(ma: Any) -> list[type]:
+    def contexts(ma):
         schema = ma.Schema.from_dict({"total": ma.fields.Integer()})()
         found = []
         with plans_at_once():
@@ -471,12 +461,12 @@ def test_accepted_nothing_is_handled_while_an_attribute_is_asked_for() -> None:
 
 @compiled_only
 @pytest.mark.skipif(engine is None, reason="marshmallow's own code makes instances")
-def test_accepted_the_line_of_a_warning_from_on_bind_field() -> None:
-    def line(ma: Any) -> str:
+def test_accepted_the_line_of_a_warning_from_on_bind_field():
+    def line(ma):
         class S(ma.Schema):
             a = ma.fields.Integer()
 
-            def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+            def on_bind_field(self, field_name, field_obj):
                 warnings.warn("bound", stacklevel=2)
 
         with warnings.catch_warnings(record=True) as caught:
@@ -490,10 +480,10 @@ def test_accepted_the_line_of_a_warning_from_on_bind_field() -> None:
 
 @planned_only
 @pytest.mark.parametrize(("change", "given"), [("append", (1, 2)), ("pop", (1,))])
-def test_accepted_a_list_that_changes_while_a_tuple_loads_it(change: str, given: Any) -> None:
+def test_accepted_a_list_that_changes_while_a_tuple_loads_it(change, given):
     items = [1, 2]
 
-    def changing(value: int) -> None:
+    def changing(value):
         getattr(items, change)(*[3] * (change == "append"))
 
     raw = OURS.fields.Raw(validate=changing)
@@ -503,12 +493,12 @@ def test_accepted_a_list_that_changes_while_a_tuple_loads_it(change: str, given:
 
 
 @planned_only
-def test_accepted_instances_that_share_a_dictionary_have_methods_of_their_own() -> None:
-    def called(ma: Any) -> str:
+def test_accepted_instances_that_share_a_dictionary_have_methods_of_their_own():
+    def called(ma):
         class S(ma.Schema):
             a = ma.fields.Method("name")
 
-            def name(self, obj: Any) -> str:
+            def name(self, obj):
                 return "first" if self is first else "second"
 
         first = S()
@@ -523,11 +513,11 @@ def test_accepted_instances_that_share_a_dictionary_have_methods_of_their_own() 
 
 
 @planned_only
-def test_accepted_an_error_without_messages_of_a_hook() -> None:
-    def loads(ma: Any) -> Any:
+def test_accepted_an_error_without_messages_of_a_hook():
+    def loads(ma):
         class S(ma.Schema):
             @ma.pre_load
-            def fail(self, data: Any, **kwargs: Any) -> Any:
+            def fail(self, data, **kwargs):
                 raise ma.ValidationError({})
 
         return S().load

@@ -1,7 +1,5 @@
 """A schema in use is changed, in every way; the next dump must see it, as upstream's does."""
 
-from __future__ import annotations
-
 import collections
 import copy
 import pickle
@@ -10,62 +8,64 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario_from_first_use
+from tests.conformance.harness import FROM_FIRST_USE
 from tests.conformance.material import Plain, schema_of
+
+MODES = FROM_FIRST_USE
 
 Change = Callable[[Any, Any, Any], object]
 """``change(ma, schema_class, schema)``"""
 
 
-def _set(name: str, **attributes: Any) -> Change:
-    def change(ma: Any, cls: Any, schema: Any) -> None:
+def _set(name, **attributes):
+    def change(ma, cls, schema):
         for attribute, value in attributes.items():
             setattr(schema.fields[name], attribute, value)
 
     return change
 
 
-def _swap_class(ma: Any, cls: Any, schema: Any) -> None:
+def _swap_class(ma, cls, schema):
     class Other(ma.fields.Integer):
-        def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        def _serialize(self, value, *args, **kwargs):
             return ("other", value)
 
     schema.fields["a"].__class__ = Other
 
 
-def _replace_state(ma: Any, cls: Any, schema: Any) -> None:
+def _replace_state(ma, cls, schema):
     field = schema.fields["a"]
     field.__dict__ = {**field.__dict__, "data_key": "replaced"}
 
 
-def _replace_schema_state(ma: Any, cls: Any, schema: Any) -> None:
+def _replace_schema_state(ma, cls, schema):
     schema.__dict__ = {**schema.__dict__, "dump_fields": {"b": schema.fields["b"]}}
 
 
-def _reorder(ma: Any, cls: Any, schema: Any) -> None:
+def _reorder(ma, cls, schema):
     first = next(iter(schema.dump_fields))
     schema.dump_fields[first] = schema.dump_fields.pop(first)
 
 
-def _become_another_schema(ma: Any, cls: Any, schema: Any) -> None:
+def _become_another_schema(ma, cls, schema):
     class Other(cls):
-        def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
+        def get_attribute(self, obj, attr, default):
             return "other"
 
     schema.__class__ = Other
 
 
-def _hook(ma: Any, cls: Any, schema: Any) -> None:
+def _hook(ma, cls, schema):
     cls.added = lambda self, data, **kwargs: {"hooked": data}
     cls._hooks["post_dump"].append(("added", False, {}))
 
 
-def _new_hooks(ma: Any, cls: Any, schema: Any) -> None:
+def _new_hooks(ma, cls, schema):
     cls.added = lambda self, data, **kwargs: {"hooked": data}
     cls._hooks = collections.defaultdict(list, {"post_dump": [("added", False, {})]})
 
 
-CHANGES: dict[str, Change] = {
+CHANGES = {
     "nothing": lambda ma, cls, schema: None,
     "data_key": _set("a", data_key="A"),
     "data_key-back": _set("c", data_key=None),
@@ -183,7 +183,7 @@ CHANGES: dict[str, Change] = {
 }  # fmt: skip
 
 
-def _schema_class(ma: Any, log: Any) -> Any:
+def _schema_class(ma, log):
     from tests.conformance.material import Color
 
     child = ma.Schema.from_dict({"x": ma.fields.Integer(), "y": ma.fields.Raw()}, name="Child")
@@ -208,16 +208,16 @@ def _schema_class(ma: Any, log: Any) -> Any:
         u = ma.fields.Enum(Color)
         z = ma.fields.Raw()
 
-        def compute(self, obj: Any) -> Any:
+        def compute(self, obj):
             return "computed"
 
-        def other(self, obj: Any) -> Any:
+        def other(self, obj):
             return "other"
 
     return S
 
 
-def _data() -> dict[str, Any]:
+def _data():
     import datetime as dt
     import decimal
 
@@ -230,7 +230,7 @@ def _data() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _use(log: Any, schema: Any) -> None:
+def _use(log, schema):
     log("use")
     for _ in range(2):
         log.attempt(schema.dump, _data())
@@ -239,8 +239,7 @@ def _use(log: Any, schema: Any) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@scenario_from_first_use
-def test_after_a_change(ma: Any, log: Any, change: str) -> None:
+def test_after_a_change(ma, log, change):
     cls = _schema_class(ma, log)
     schema, other = cls(), cls()
     _use(log, schema)
@@ -252,8 +251,7 @@ def test_after_a_change(ma: Any, log: Any, change: str) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@scenario_from_first_use
-def test_before_the_first_use(ma: Any, log: Any, change: str) -> None:
+def test_before_the_first_use(ma, log, change):
     cls = _schema_class(ma, log)
     schema = cls()
     CHANGES[change](ma, cls, schema)
@@ -262,8 +260,7 @@ def test_before_the_first_use(ma: Any, log: Any, change: str) -> None:
 
 @pytest.mark.parametrize("how", ["copy", "deepcopy"])
 @pytest.mark.parametrize("change", CHANGES)
-@scenario_from_first_use
-def test_copies_of_a_used_schema(ma: Any, log: Any, change: str, how: str) -> None:
+def test_copies_of_a_used_schema(ma, log, change, how):
     cls = _schema_class(ma, log)
     schema = cls()
     _use(log, schema)
@@ -275,8 +272,7 @@ def test_copies_of_a_used_schema(ma: Any, log: Any, change: str, how: str) -> No
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@scenario_from_first_use
-def test_a_nested_schema_that_is_changed(ma: Any, log: Any, change: str) -> None:
+def test_a_nested_schema_that_is_changed(ma, log, change):
     cls = _schema_class(ma, log)
     outer = schema_of(ma, {"s": ma.fields.Nested(cls), "t": ma.fields.List(ma.fields.Nested(cls))})
     for _ in range(2):
@@ -289,8 +285,7 @@ def test_a_nested_schema_that_is_changed(ma: Any, log: Any, change: str) -> None
 
 @pytest.mark.parametrize("first", ["attribute", "dump_fields-removed", "field-class", "hook"])
 @pytest.mark.parametrize("second", ["data_key", "dump_fields-added", "nested-field", "many"])
-@scenario_from_first_use
-def test_one_change_after_another(ma: Any, log: Any, first: str, second: str) -> None:
+def test_one_change_after_another(ma, log, first, second):
     cls = _schema_class(ma, log)
     schema = cls()
     for change in ("nothing", first, second, first):
@@ -298,8 +293,7 @@ def test_one_change_after_another(ma: Any, log: Any, first: str, second: str) ->
         _use(log, schema)
 
 
-@scenario_from_first_use
-def test_many_changes_in_turn(ma: Any, log: Any) -> None:
+def test_many_changes_in_turn(ma, log):
     schema = schema_of(ma, {"f": ma.fields.Integer()})
     for number in range(40):
         schema.fields["f"].data_key = f"key {number % 3}"
@@ -311,7 +305,7 @@ class PickledSchemaMaker:
     """Classes that pickle must find by name, one for each library."""
 
 
-def _pickled_class(ma: Any) -> Any:
+def _pickled_class(ma):
     name = f"Pickled_{ma.__name__.replace('.', '_')}"
     if name not in globals():
         child = ma.Schema.from_dict({"x": ma.fields.Integer()}, name=f"{name}_child")
@@ -333,8 +327,7 @@ def _pickled_class(ma: Any) -> Any:
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("used", [True, False])
-@scenario_from_first_use
-def test_pickles(ma: Any, log: Any, used: bool, protocol: int) -> None:
+def test_pickles(ma, log, used, protocol):
     schema = _pickled_class(ma)()
     data = {"f": "1", "g": 2, "n": {"x": "3"}}
     if used:
@@ -351,8 +344,7 @@ def test_pickles(ma: Any, log: Any, used: bool, protocol: int) -> None:
 
 
 @pytest.mark.parametrize("moment", ["never", "before", "after"])
-@scenario_from_first_use
-def test_the_schemas_own_dictionary(ma: Any, log: Any, moment: str) -> None:
+def test_the_schemas_own_dictionary(ma, log, moment):
     schema = schema_of(ma, {"f": ma.fields.Integer(), "g": ma.fields.Integer()})
     if moment == "before":
         state = vars(schema)
@@ -372,8 +364,7 @@ def test_the_schemas_own_dictionary(ma: Any, log: Any, moment: str) -> None:
     log.attempt(schema.dump, {"f": 1, "g": 2})
 
 
-@scenario_from_first_use
-def test_a_schema_with_slots(ma: Any, log: Any) -> None:
+def test_a_schema_with_slots(ma, log):
     class S(ma.Schema):
         __slots__ = ("extra",)
         f = ma.fields.Integer()
@@ -385,10 +376,9 @@ def test_a_schema_with_slots(ma: Any, log: Any) -> None:
     log("copied", copy.copy(schema).extra)
 
 
-@scenario_from_first_use
-def test_a_failed_first_dump(ma: Any, log: Any) -> None:
+def test_a_failed_first_dump(ma, log):
     class Late(ma.fields.Integer):
-        def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        def _serialize(self, value, *args, **kwargs):
             if value == "fail":
                 raise ValueError("fail")
             return super()._serialize(value, *args, **kwargs)
@@ -406,15 +396,14 @@ def test_a_failed_first_dump(ma: Any, log: Any) -> None:
     log.attempt(schema.dump, {"a": 1, "f": 2, "n": {"x": 1}})
 
 
-@scenario_from_first_use
-def test_a_hook_that_changes_another_schema(ma: Any, log: Any) -> None:
+def test_a_hook_that_changes_another_schema(ma, log):
     target = schema_of(ma, {"f": ma.fields.Integer()})
 
     class S(ma.Schema):
         f = ma.fields.Raw()
 
         @ma.pre_dump
-        def change(self, data: Any, **kwargs: Any) -> Any:
+        def change(self, data, **kwargs):
             target.fields["f"].data_key = f"key {data['f']}"
             return data
 

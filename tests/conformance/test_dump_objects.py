@@ -1,14 +1,13 @@
 """Every sort of object given to schemas that read it in every way."""
 
-from __future__ import annotations
-
 import collections
-from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario_from_first_use, table
+from tests.conformance.harness import FROM_FIRST_USE, table
 from tests.conformance.material import OBJECTS, Plain, Query, Sequenced, schema_of
+
+MODES = FROM_FIRST_USE
 
 READERS = {
     "raw": lambda ma: {"f": ma.fields.Raw(), "g": ma.fields.Raw()},
@@ -41,7 +40,7 @@ READERS = {
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("kind", OBJECTS)
 @table
-def test_each_object(ma: Any, log: Any, kind: str, reader: str) -> None:
+def test_each_object(ma, log, kind, reader):
     schema = schema_of(ma, READERS[reader](ma))
     make = OBJECTS[kind]
     for attributes in ({}, {"f": 1}, {"f": 1, "g": "x"}, {"f": {"f": 2}, "g": [1]}):
@@ -52,7 +51,7 @@ def test_each_object(ma: Any, log: Any, kind: str, reader: str) -> None:
 
 @pytest.mark.parametrize("kind", OBJECTS)
 @table
-def test_each_object_nested(ma: Any, log: Any, kind: str) -> None:
+def test_each_object_nested(ma, log, kind):
     child = ma.Schema.from_dict({"f": ma.fields.Raw(), "g": ma.fields.String()}, name="Child")
     schema = schema_of(
         ma,
@@ -76,7 +75,7 @@ def test_each_object_nested(ma: Any, log: Any, kind: str) -> None:
     log.attempt(schema.dump, {"mapped": make(f=1, g=2)})
 
 
-def _failing(items: Any) -> Any:
+def _failing(items):
     yield from items
     raise LookupError("in the middle")
 
@@ -109,8 +108,7 @@ COLLECTIONS = {
 
 @pytest.mark.parametrize("many", [True, False, 1, 0, "yes", "", None])
 @pytest.mark.parametrize("kind", COLLECTIONS)
-@scenario_from_first_use
-def test_collections(ma: Any, log: Any, kind: str, many: Any) -> None:
+def test_collections(ma, log, kind, many):
     schema = schema_of(ma, {"f": ma.fields.Integer(), "g": ma.fields.Raw(dump_default=0)})
     for _ in range(2):
         items = COLLECTIONS[kind]([{"f": "1"}, {"f": 2, "g": 3}, {}])
@@ -120,11 +118,10 @@ def test_collections(ma: Any, log: Any, kind: str, many: Any) -> None:
     log.attempt(schema_of(ma, {"f": ma.fields.Integer()}, many=True).dump, items, many=many)
 
 
-@scenario_from_first_use
-def test_a_collection_that_grows_while_it_is_dumped(ma: Any, log: Any) -> Any:
-    rows: list[Any] = [{"f": 1}]
+def test_a_collection_that_grows_while_it_is_dumped(ma, log):
+    rows = [{"f": 1}]
 
-    def grow(obj: Any) -> int:
+    def grow(obj):
         if len(rows) < 20:
             rows.append({"f": len(rows)})
         return len(rows)
@@ -133,11 +130,10 @@ def test_a_collection_that_grows_while_it_is_dumped(ma: Any, log: Any) -> Any:
     return schema.dump(rows, many=True)
 
 
-@scenario_from_first_use
-def test_a_collection_that_shrinks_while_it_is_dumped(ma: Any, log: Any) -> Any:
+def test_a_collection_that_shrinks_while_it_is_dumped(ma, log):
     rows = [{"f": number} for number in range(10)]
 
-    def shrink(obj: Any) -> int:
+    def shrink(obj):
         rows.pop()
         return len(rows)
 
@@ -146,12 +142,11 @@ def test_a_collection_that_shrinks_while_it_is_dumped(ma: Any, log: Any) -> Any:
 
 
 @pytest.mark.parametrize("field", ["dict", "list", "keys"])
-@scenario_from_first_use
-def test_a_value_that_changes_while_it_is_converted(ma: Any, log: Any, field: str) -> Any:
-    value: Any = [1, 2] if field == "list" else {"a": 1, "b": 2}
+def test_a_value_that_changes_while_it_is_converted(ma, log, field):
+    value = [1, 2] if field == "list" else {"a": 1, "b": 2}
 
     class Growing(ma.fields.Raw):
-        def _serialize(self, item: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+        def _serialize(self, item, attr, obj, **kwargs):
             if len(value) < 6:
                 if field == "list":
                     value.append(len(value))
@@ -169,15 +164,12 @@ def test_a_value_that_changes_while_it_is_converted(ma: Any, log: Any, field: st
 
 @pytest.mark.parametrize("where", ["first", "middle", "last"])
 @pytest.mark.parametrize("error", [ValueError, KeyError, AttributeError, StopIteration])
-@scenario_from_first_use
-def test_an_exception_from_a_property(
-    ma: Any, log: Any, error: type[Exception], where: str
-) -> None:
+def test_an_exception_from_a_property(ma, log, error, where):
     class Noisy:
-        def __init__(self, fails: bool) -> None:
+        def __init__(self, fails):
             self.fails = fails
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name):
             log("asked", name)
             if name == "g" and self.fails:
                 raise error("g")
@@ -191,23 +183,22 @@ def test_an_exception_from_a_property(
     log.attempt(schema.dump, rows, many=True)
 
 
-@scenario_from_first_use
-def test_what_is_asked_of_an_object_and_in_which_order(ma: Any, log: Any) -> None:
+def test_what_is_asked_of_an_object_and_in_which_order(ma, log):
     class Watched:
-        def __getattribute__(self, name: str) -> Any:
+        def __getattribute__(self, name):
             log("get", name)
             return object.__getattribute__(self, name)
 
         f = 1
 
     class Item:
-        def __getitem__(self, key: Any) -> Any:
+        def __getitem__(self, key):
             log("item", key)
             if key == "g":
                 raise KeyError(key)
             return 2
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name):
             log("attr", name)
             raise AttributeError(name)
 
@@ -220,14 +211,13 @@ def test_what_is_asked_of_an_object_and_in_which_order(ma: Any, log: Any) -> Non
             log.attempt(dotted.dump, {"f": obj})
 
 
-@scenario_from_first_use
-def test_objects_whose_metaclass_hashes_and_compares(ma: Any, log: Any) -> Any:
+def test_objects_whose_metaclass_hashes_and_compares(ma, log):
     class Meta(type):
-        def __hash__(cls) -> int:
+        def __hash__(cls):
             log("hash")
             raise TypeError("no hash")
 
-        def __eq__(cls, other: object) -> bool:
+        def __eq__(cls, other):
             log("eq")
             raise TypeError("not comparable")
 
@@ -246,20 +236,19 @@ def test_objects_whose_metaclass_hashes_and_compares(ma: Any, log: Any) -> Any:
         log.attempt(schema.dumps, obj, default=lambda value: type(value).__name__)
 
 
-@scenario_from_first_use
-def test_hostile_keys(ma: Any, log: Any) -> None:
+def test_hostile_keys(ma, log):
     class Key(str):
-        def __hash__(self) -> int:
+        def __hash__(self):
             return str.__hash__(self)
 
-        def __eq__(self, other: object) -> bool:
+        def __eq__(self, other):
             log("eq", str(other))
             raise RuntimeError("compared")
 
     class QuietKey(Key):
         __hash__ = Key.__hash__
 
-        def __eq__(self, other: object) -> bool:
+        def __eq__(self, other):
             raise KeyError("compared")
 
     schema = schema_of(ma, {"f": ma.fields.Raw(), "g": ma.fields.Raw()})
@@ -269,15 +258,13 @@ def test_hostile_keys(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 100])
-@scenario_from_first_use
-def test_counts_around_the_engines_thresholds(ma: Any, log: Any, count: int) -> Any:
+def test_counts_around_the_engines_thresholds(ma, log, count):
     schema = schema_of(ma, {"f": ma.fields.Integer(), "g": ma.fields.String()})
     return schema.dump([{"f": str(i), "g": i} for i in range(count)], many=True)
 
 
 @pytest.mark.parametrize("times", range(1, 6))
-@scenario_from_first_use
-def test_a_schema_used_several_times(ma: Any, log: Any, times: int) -> None:
+def test_a_schema_used_several_times(ma, log, times):
     schema = schema_of(
         ma, {"f": ma.fields.Integer(), "n": ma.fields.Nested({"g": ma.fields.Raw()})}
     )
@@ -286,20 +273,18 @@ def test_a_schema_used_several_times(ma: Any, log: Any, times: int) -> None:
         log.attempt(schema.dump, {"f": "not a number", "n": {"g": 1}})
 
 
-@scenario_from_first_use
-def test_a_cycle(ma: Any, log: Any) -> None:
+def test_a_cycle(ma, log):
     class Node(ma.Schema):
         f = ma.fields.Integer()
         next = ma.fields.Nested(lambda: Node())
 
-    rows: dict[str, Any] = {"f": 1}
+    rows = {"f": 1}
     rows["next"] = rows
     log.attempt(Node().dump, rows)
 
 
 @pytest.mark.parametrize("expired", [True, False])
-@scenario_from_first_use
-def test_mapped_objects(ma: Any, log: Any, expired: bool) -> None:
+def test_mapped_objects(ma, log, expired):
     import sqlalchemy as sa
     from sqlalchemy import orm
 
@@ -350,8 +335,7 @@ def test_mapped_objects(ma: Any, log: Any, expired: bool) -> None:
     registry.dispose()
 
 
-@scenario_from_first_use
-def test_rows_of_a_table(ma: Any, log: Any) -> None:
+def test_rows_of_a_table(ma, log):
     import sqlalchemy as sa
 
     engine = sa.create_engine("sqlite://")

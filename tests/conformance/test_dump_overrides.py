@@ -1,35 +1,34 @@
 """Methods overridden or replaced, on every level, before and after the first use."""
 
-from __future__ import annotations
-
-from typing import Any
 from unittest import mock
 
 import pytest
 
-from tests.conformance.harness import scenario_from_first_use
+from tests.conformance.harness import FROM_FIRST_USE
 from tests.conformance.material import OBJECTS, Plain, schema_of
+
+MODES = FROM_FIRST_USE
 
 FIELD_METHODS = ["serialize", "get_value", "_serialize"]
 NUMBER_METHODS = ["_format_num", "_to_string"]
 PLACES = ["class", "base", "mixin", "instance", "library"]
 
 
-def wrapped(log: Any, name: str, original: Any) -> Any:
+def wrapped(log, name, original):
     """A method that records its arguments and goes on to ``original``."""
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs):
         log(name, [type(arg).__name__ for arg in args], sorted(kwargs), args[:1])
         return original(self, *args, **kwargs)
 
     return method
 
 
-def rows() -> list[Any]:
+def rows():
     return [{"f": "1", "g": "2"}, Plain(f=3, g="x"), {"g": None}]
 
 
-def use(log: Any, schema: Any) -> None:
+def use(log, schema):
     log("use")
     log.attempt(schema.dump, rows(), many=True)
     log.attempt(schema.dump, {"f": "4", "g": 5})
@@ -38,8 +37,7 @@ def use(log: Any, schema: Any) -> None:
 @pytest.mark.parametrize("when", ["before", "after", "both"])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", FIELD_METHODS + NUMBER_METHODS)
-@scenario_from_first_use
-def test_field_methods(ma: Any, log: Any, name: str, place: str, when: str) -> None:
+def test_field_methods(ma, log, name, place, when):
     integer = ma.fields.Integer
 
     class Base(integer):
@@ -88,14 +86,13 @@ SCHEMA_METHODS = [
 @pytest.mark.parametrize("when", ["before", "after", "both"])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", SCHEMA_METHODS)
-@scenario_from_first_use
-def test_schema_methods(ma: Any, log: Any, name: str, place: str, when: str) -> None:
+def test_schema_methods(ma, log, name, place, when):
     class Base(ma.Schema):
         f = ma.fields.Integer()
         g = ma.fields.Nested({"x": ma.fields.Raw()})
 
         @ma.post_dump
-        def after(self, data: Any, **kwargs: Any) -> Any:
+        def after(self, data, **kwargs):
             log("post", data, kwargs)
             return data
 
@@ -107,7 +104,7 @@ def test_schema_methods(ma: Any, log: Any, name: str, place: str, when: str) -> 
 
     schema = Own()
 
-    def use_it() -> None:
+    def use_it():
         log("use")
         log.attempt(schema.dump, [{"f": 1, "g": {"x": 1}}, {"f": "2"}], many=True)
         log.attempt(schema.dump, {"f": 1, "g": {"x": 1}})
@@ -116,7 +113,7 @@ def test_schema_methods(ma: Any, log: Any, name: str, place: str, when: str) -> 
         use_it()
     original = getattr(ma.Schema, name)
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs):
         log(name, args, {key: value for key, value in kwargs.items() if key != "original_data"})
         return original(self, *args, **kwargs)
 
@@ -141,8 +138,7 @@ def test_schema_methods(ma: Any, log: Any, name: str, place: str, when: str) -> 
 
 @pytest.mark.parametrize("place", ["outer", "inner", "inner-instance"])
 @pytest.mark.parametrize("name", SCHEMA_METHODS)
-@scenario_from_first_use
-def test_schema_methods_of_a_nested_schema(ma: Any, log: Any, name: str, place: str) -> None:
+def test_schema_methods_of_a_nested_schema(ma, log, name, place):
     class Inner(ma.Schema):
         x = ma.fields.Integer()
         y = ma.fields.String(attribute="z")
@@ -159,7 +155,7 @@ def test_schema_methods_of_a_nested_schema(ma: Any, log: Any, name: str, place: 
     log.attempt(schema.dump, data)
     original = getattr(ma.Schema, name)
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs):
         log(name, type(self).__name__, len(args), sorted(kwargs))
         return original(self, *args, **kwargs)
 
@@ -188,8 +184,7 @@ HELPERS = [
 
 
 @pytest.mark.parametrize(("module", "name"), HELPERS)
-@scenario_from_first_use
-def test_helpers_of_the_library(ma: Any, log: Any, module: str, name: str) -> None:
+def test_helpers_of_the_library(ma, log, module, name):
     import datetime as dt
 
     schema = schema_of(
@@ -212,8 +207,7 @@ def test_helpers_of_the_library(ma: Any, log: Any, module: str, name: str) -> No
         log.attempt(schema.dump, [data, {}], many=True)
 
 
-@scenario_from_first_use
-def test_mocks_wrapped_around_methods(ma: Any, log: Any) -> None:
+def test_mocks_wrapped_around_methods(ma, log):
     class S(ma.Schema):
         f = ma.fields.Integer()
         g = ma.fields.String()
@@ -239,14 +233,13 @@ def test_mocks_wrapped_around_methods(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["dict", "namespace", "missing", "dynamic", "namedtuple", "none"])
-@scenario_from_first_use
-def test_get_attribute_overridden(ma: Any, log: Any, kind: str) -> None:
+def test_get_attribute_overridden(ma, log, kind):
     class S(ma.Schema):
         f = ma.fields.Integer()
         g = ma.fields.String(attribute="h.i", dump_default="d")
         n = ma.fields.Nested({"x": ma.fields.Raw()})
 
-        def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
+        def get_attribute(self, obj, attr, default):
             log("get_attribute", obj, attr, default)
             if attr == "f":
                 return "12"
@@ -258,34 +251,33 @@ def test_get_attribute_overridden(ma: Any, log: Any, kind: str) -> None:
 
 
 class _Upper:
-    def __set_name__(self, owner: Any, name: str) -> None:
+    def __set_name__(self, owner, name):
         self.name = name
 
 
 @pytest.mark.parametrize("attribute", ["data_key", "dump_default", "attribute", "name"])
 @pytest.mark.parametrize("sort", ["property", "descriptor", "getattr", "getattribute", "class"])
-@scenario_from_first_use
-def test_computed_field_attributes(ma: Any, log: Any, sort: str, attribute: str) -> None:
+def test_computed_field_attributes(ma, log, sort, attribute):
     calls = [0]
 
-    def compute(self: Any = None) -> Any:
+    def compute(self=None):
         calls[0] += 1
         return f"computed {calls[0]}"
 
     if sort == "property":
-        members: dict[str, Any] = {attribute: property(compute, lambda self, value: None)}
+        members = {attribute: property(compute, lambda self, value: None)}
     elif sort == "descriptor":
         descriptor = type("D", (), {"__get__": lambda self, obj, owner: compute()})
         members = {attribute: descriptor()}
     elif sort == "getattribute":
 
-        def ask(self: Any, name: str) -> Any:
+        def ask(self, name):
             return compute() if name == attribute else object.__getattribute__(self, name)
 
         members = {"__getattribute__": ask}
     elif sort == "getattr":
 
-        def missed(self: Any, name: str) -> Any:
+        def missed(self, name):
             if name != attribute:
                 raise AttributeError(name)
             return compute()
@@ -304,8 +296,7 @@ def test_computed_field_attributes(ma: Any, log: Any, sort: str, attribute: str)
 
 @pytest.mark.parametrize("value", [True, False, None, 0, "yes"])
 @pytest.mark.parametrize("place", ["class", "instance", "later"])
-@scenario_from_first_use
-def test_check_attribute(ma: Any, log: Any, place: str, value: Any) -> None:
+def test_check_attribute(ma, log, place, value):
     class Own(ma.fields.String):
         pass
 
@@ -323,8 +314,7 @@ def test_check_attribute(ma: Any, log: Any, place: str, value: Any) -> None:
 
 @pytest.mark.parametrize("num_type", [int, float, str, bool, complex, "lambda", "method"])
 @pytest.mark.parametrize("place", ["class", "instance", "library"])
-@scenario_from_first_use
-def test_num_type(ma: Any, log: Any, place: str, num_type: Any) -> None:
+def test_num_type(ma, log, place, num_type):
     made = {
         "lambda": log.spy("num_type", lambda value: value),
         "method": staticmethod(lambda value: ("converted", value)),
@@ -347,8 +337,7 @@ def test_num_type(ma: Any, log: Any, place: str, num_type: Any) -> None:
 
 
 @pytest.mark.parametrize("place", ["edited", "replaced", "instance", "subclass", "removed"])
-@scenario_from_first_use
-def test_formatting_functions(ma: Any, log: Any, place: str) -> None:
+def test_formatting_functions(ma, log, place):
     import datetime as dt
 
     class Own(ma.fields.DateTime):
@@ -385,23 +374,22 @@ def test_formatting_functions(ma: Any, log: Any, place: str) -> None:
     log.attempt(schema.dump, [data], many=True)
 
 
-@scenario_from_first_use
-def test_a_field_that_serializes_itself_costs_nobody_else(ma: Any, log: Any) -> None:
+def test_a_field_that_serializes_itself_costs_nobody_else(ma, log):
     class Loud(ma.fields.Field):
-        def serialize(self, attr: str, obj: Any, accessor: Any = None, **kwargs: Any) -> Any:
+        def serialize(self, attr, obj, accessor=None, **kwargs):
             log("serialize", attr, obj, accessor, kwargs)
             return super().serialize(attr, obj, accessor, **kwargs)
 
-        def get_value(self, obj: Any, attr: str, accessor: Any = None, default: Any = 5) -> Any:
+        def get_value(self, obj, attr, accessor=None, default=5):
             log("get_value", obj, attr, accessor, default)
             return super().get_value(obj, attr, accessor, default)
 
-        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+        def _serialize(self, value, attr, obj, **kwargs):
             log("_serialize", value, attr, obj, kwargs)
             return super()._serialize(value, attr, obj, **kwargs)
 
     class Quiet(ma.fields.Field):
-        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+        def _serialize(self, value, attr, obj, **kwargs):
             log("quiet", value, attr, obj, kwargs)
             return value
 
@@ -423,10 +411,9 @@ def test_a_field_that_serializes_itself_costs_nobody_else(ma: Any, log: Any) -> 
         log.attempt(schema.dump, [{}, data], many=True)
 
 
-@scenario_from_first_use
-def test_a_field_returning_missing(ma: Any, log: Any) -> None:
+def test_a_field_returning_missing(ma, log):
     class Absent(ma.fields.Field):
-        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+        def _serialize(self, value, attr, obj, **kwargs):
             return ma.missing
 
     schema = schema_of(
@@ -445,12 +432,11 @@ def test_a_field_returning_missing(ma: Any, log: Any) -> None:
 
 @pytest.mark.parametrize("error", [ValueError, KeyError, AttributeError, "ValidationError"])
 @pytest.mark.parametrize("where", ["_serialize", "serialize", "get_value", "method", "default"])
-@scenario_from_first_use
-def test_exceptions_of_user_code(ma: Any, log: Any, where: str, error: Any) -> None:
+def test_exceptions_of_user_code(ma, log, where, error):
     cause = ma.ValidationError({"x": ["y"]}, "field") if isinstance(error, str) else error("boom")
     count = [0]
 
-    def fail(*args: Any, **kwargs: Any) -> Any:
+    def fail(*args, **kwargs):
         count[0] += 1
         raise cause
 
@@ -462,7 +448,7 @@ def test_exceptions_of_user_code(ma: Any, log: Any, where: str, error: Any) -> N
         f = Own(dump_default=fail if where == "default" else None)
         m = ma.fields.Method("method")
 
-        def method(self, obj: Any) -> Any:
+        def method(self, obj):
             return fail() if where == "method" else 1
 
     if where not in ("method", "default"):
@@ -475,47 +461,46 @@ def test_exceptions_of_user_code(ma: Any, log: Any, where: str, error: Any) -> N
 
 
 @pytest.mark.parametrize("place", ["getattribute", "getattr", "dump_fields", "hooks", "many"])
-@scenario_from_first_use
-def test_schemas_that_answer_for_their_own_attributes(ma: Any, log: Any, place: str) -> None:
+def test_schemas_that_answer_for_their_own_attributes(ma, log, place):
     # While a schema is made, compiled code may look two attributes up in another order.
-    watching: list[bool] = []
+    watching = []
 
     class S(ma.Schema):
         f = ma.fields.Integer()
 
         if place == "getattribute":
 
-            def __getattribute__(self, name: str) -> Any:
+            def __getattribute__(self, name):
                 if watching:
                     log("asked", name)
                 return object.__getattribute__(self, name)
 
         elif place == "getattr":
 
-            def __getattr__(self, name: str) -> Any:
+            def __getattr__(self, name):
                 log("asked", name)
                 raise AttributeError(name)
 
         elif place == "dump_fields":
 
             @property
-            def dump_fields(self) -> Any:
+            def dump_fields(self):
                 log("dump_fields")
                 return {"f": self.__dict__["dumped"]["f"], "z": ma.fields.Constant(3)}
 
             @dump_fields.setter
-            def dump_fields(self, value: Any) -> None:
+            def dump_fields(self, value):
                 self.__dict__["dumped"] = value
 
         elif place == "many":
 
             @property
-            def many(self) -> bool:
+            def many(self):
                 log("many")
                 return True
 
             @many.setter
-            def many(self, value: Any) -> None:
+            def many(self, value):
                 pass
 
     schema = S()
@@ -530,13 +515,13 @@ def test_schemas_that_answer_for_their_own_attributes(ma: Any, log: Any, place: 
 class False_:
     """An accessor that is false, and says when it is asked."""
 
-    def __init__(self, log: Any) -> None:
+    def __init__(self, log):
         self.log = log
 
-    def __bool__(self) -> bool:
+    def __bool__(self):
         self.log("asked")
         return False
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args):
         self.log("called")
         return 9

@@ -1,14 +1,13 @@
 """Errors: what is raised where a schema is made, and what messages say and how they merge."""
 
-from __future__ import annotations
-
 import pickle
-from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario_from_first_use as scenario
+from tests.conformance.harness import FROM_FIRST_USE
 from tests.conformance.material import Color, Proxy, schema_of
+
+MODES = FROM_FIRST_USE
 
 CONSTRUCTIONS = {
     "required-with-default": lambda ma: ma.fields.Raw(required=True, load_default=1),
@@ -48,13 +47,12 @@ CONSTRUCTIONS = {
 
 
 @pytest.mark.parametrize("what", CONSTRUCTIONS)
-@scenario
-def test_making_fields_and_validators(ma: Any, log: Any, what: str) -> None:
+def test_making_fields_and_validators(ma, log, what):
     made = log.attempt(CONSTRUCTIONS[what], ma)
     log("text", repr(made))
 
 
-def _class(ma: Any, **members: Any) -> Any:
+def _class(ma, **members):
     return type("S", (ma.Schema,), members)
 
 
@@ -80,8 +78,7 @@ CLASSES = {
 
 
 @pytest.mark.parametrize("what", CLASSES)
-@scenario
-def test_making_schemas(ma: Any, log: Any, what: str) -> None:
+def test_making_schemas(ma, log, what):
     made = log.attempt(CLASSES[what], ma)
     log("text", repr(made))
 
@@ -105,14 +102,13 @@ ARGUMENTS = {
 
 
 @pytest.mark.parametrize("what", ARGUMENTS)
-@scenario
-def test_arguments(ma: Any, log: Any, what: str) -> None:
+def test_arguments(ma, log, what):
     schema = schema_of(ma, {"f": ma.fields.Integer()})
     for _ in range(2):
         log.attempt(ARGUMENTS[what], schema)
 
 
-MESSAGES: dict[str, Any] = {
+MESSAGES = {
     "text": "plain",
     "input": "got {input}",
     "braces": "{nope}",
@@ -127,8 +123,7 @@ MESSAGES: dict[str, Any] = {
 
 @pytest.mark.parametrize("message", MESSAGES)
 @pytest.mark.parametrize("key", ["required", "null", "invalid", "validator_failed", "too_large"])
-@scenario
-def test_messages(ma: Any, log: Any, key: str, message: str) -> None:
+def test_messages(ma, log, key, message):
     messages = {key: MESSAGES[message]}
 
     class Own(ma.fields.Integer):
@@ -151,8 +146,7 @@ def test_messages(ma: Any, log: Any, key: str, message: str) -> None:
     log.attempt(schema.load, {"f": float("inf"), "g": float("inf")})
 
 
-@scenario
-def test_messages_of_the_schema(ma: Any, log: Any) -> None:
+def test_messages_of_the_schema(ma, log):
     class Base(ma.Schema):
         error_messages = {"unknown": "base unknown", "type": "base type"}
         f = ma.fields.Raw()
@@ -170,8 +164,7 @@ def test_messages_of_the_schema(ma: Any, log: Any) -> None:
         log.attempt(schema.load, [3], many=True)
 
 
-@scenario
-def test_an_error_key_that_does_not_exist(ma: Any, log: Any) -> None:
+def test_an_error_key_that_does_not_exist(ma, log):
     schema = schema_of(ma, {"f": ma.fields.Integer(required=True)})
     schema.fields["f"].error_messages = {}
     for data in ({}, {"f": None}, {"f": "x"}):
@@ -200,10 +193,9 @@ ERRORS = {
 
 @pytest.mark.parametrize("second", ["none", "dict", "list", "text"])
 @pytest.mark.parametrize("first", ERRORS)
-@scenario
-def test_errors_from_everywhere_are_merged(ma: Any, log: Any, first: str, second: str) -> None:
-    def fail(which: str) -> Any:
-        def failing(*args: Any, **kwargs: Any) -> Any:
+def test_errors_from_everywhere_are_merged(ma, log, first, second):
+    def fail(which):
+        def failing(*args, **kwargs):
             raise ERRORS[which](ma)
 
         return failing
@@ -232,8 +224,7 @@ def test_errors_from_everywhere_are_merged(ma: Any, log: Any, first: str, second
 
 
 @pytest.mark.parametrize("error", ERRORS)
-@scenario
-def test_validation_errors_themselves(ma: Any, log: Any, error: str) -> None:
+def test_validation_errors_themselves(ma, log, error):
     made = ERRORS[error](ma)
     log("text", str(made), repr(made), made.args)
     log.attempt(made.normalized_messages)
@@ -249,15 +240,14 @@ PROXIED = {
 
 @pytest.mark.parametrize("place", ["validator", "validators", "field", "handle_error", "hook"])
 @pytest.mark.parametrize("proxied", PROXIED)
-@scenario
-def test_messages_that_are_proxies(ma: Any, log: Any, proxied: str, place: str) -> None:
-    def fail(*args: Any, **kwargs: Any) -> None:
+def test_messages_that_are_proxies(ma, log, proxied, place):
+    def fail(*args, **kwargs):
         raise ma.ValidationError(Proxy(PROXIED[proxied]))
 
-    class Failing(ma.fields.Integer):  # type: ignore[misc, name-defined]
+    class Failing(ma.fields.Integer):
         _deserialize = fail
 
-    class Inner(ma.Schema):  # type: ignore[misc, name-defined]
+    class Inner(ma.Schema):
         f = {
             "validator": lambda: ma.fields.Raw(validate=fail),
             "validators": lambda: ma.fields.Raw(validate=[fail, ma.validate.Equal(2), fail]),
@@ -267,7 +257,7 @@ def test_messages_that_are_proxies(ma: Any, log: Any, proxied: str, place: str) 
             after = ma.post_load(fail)
         if place == "handle_error":
 
-            def handle_error(self, error: Any, data: Any, **kwargs: Any) -> None:
+            def handle_error(self, error, data, **kwargs):
                 error.messages = Proxy(PROXIED[proxied])
 
     for schema in (Inner(), schema_of(ma, {"i": ma.fields.Nested(Inner)})):
@@ -276,11 +266,10 @@ def test_messages_that_are_proxies(ma: Any, log: Any, proxied: str, place: str) 
             log("validate", log.attempt(schema.validate, data))
 
 
-@scenario
-def test_a_shared_message_is_not_shared_with_the_result(ma: Any, log: Any) -> None:
+def test_a_shared_message_is_not_shared_with_the_result(ma, log):
     messages = ["shared", {"inner": ["shared"]}]
 
-    def fail(value: Any) -> None:
+    def fail(value):
         raise ma.ValidationError(messages)
 
     schema = schema_of(ma, {"f": ma.fields.Raw(validate=fail)})
@@ -290,8 +279,7 @@ def test_a_shared_message_is_not_shared_with_the_result(ma: Any, log: Any) -> No
     log("messages", messages)
 
 
-@scenario
-def test_many_errors(ma: Any, log: Any) -> None:
+def test_many_errors(ma, log):
     schema = schema_of(
         ma,
         {
@@ -305,8 +293,7 @@ def test_many_errors(ma: Any, log: Any) -> None:
     log.attempt(schema.validate, rows, many=True)
 
 
-@scenario
-def test_reports_of_fields_and_schemas(ma: Any, log: Any) -> None:
+def test_reports_of_fields_and_schemas(ma, log):
     class S(ma.Schema):
         f = ma.fields.Integer(validate=ma.validate.Range(1), metadata={"x": 1})
         g = ma.fields.Nested("S", only=("f",))

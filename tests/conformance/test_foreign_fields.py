@@ -1,7 +1,5 @@
 """Fields of the user's own in lazy instances: whose code sees what, how often, in which order."""
 
-from __future__ import annotations
-
 import contextvars
 import copy
 import datetime as dt
@@ -9,7 +7,6 @@ import datetime as dt
 import pytest
 
 from benchmarks.third_party import library
-from tests.conformance.harness import scenario
 
 
 def watching(ma, log, base="String"):
@@ -93,7 +90,6 @@ def made(ma, log, **members):
 
 
 @pytest.mark.parametrize("base", ["Field", "Integer", "List"])
-@scenario
 def test_fields_that_define_fail(ma, log, base):
     """It does what fields of marshmallow 2 and 3 do, marshmallow_enum's among them."""
     base_class = getattr(ma.fields, base)
@@ -118,13 +114,11 @@ def test_fields_that_define_fail(ma, log, base):
         log.attempt(make(i).dump, {"failing": [1], "also": 1})
 
 
-@scenario
 def test_each_instance_has_its_own(ma, log):
     make = made(ma, log)
     return [(make(i).dump(source(i)), make(-i).load(record(i))) for i in range(6)]
 
 
-@scenario
 def test_instances_that_are_used_again(ma, log):
     make = made(ma, log)
     for i in range(5):
@@ -133,7 +127,6 @@ def test_instances_that_are_used_again(ma, log):
         log("many", one.dump([source(1), source(2)], many=True))
 
 
-@scenario
 def test_both_directions_with_options(ma, log):
     make = made(ma, log)
     for i in range(5):
@@ -144,7 +137,6 @@ def test_both_directions_with_options(ma, log):
         log("many", make(i, many=True).dump([source(1), source(2)]))
 
 
-@scenario
 def test_errors(ma, log):
     make = made(ma, log)
     for i in range(5):
@@ -155,7 +147,6 @@ def test_errors(ma, log):
         log.attempt(make(i).dump, {**source(), "pairs": 5})
 
 
-@scenario
 def test_what_is_seen_is_what_is_there(ma, log):
     """The field whose code ran is the one in ``schema.fields``, before, then and later."""
     kept = []
@@ -194,7 +185,6 @@ def test_what_is_seen_is_what_is_there(ma, log):
         )
 
 
-@scenario
 def test_looking_at_the_schema_from_inside(ma, log):
     class Looking(ma.fields.String):
         def _serialize(self, value, attr, obj, **kwargs):
@@ -212,7 +202,6 @@ def test_looking_at_the_schema_from_inside(ma, log):
 
 
 @pytest.mark.parametrize("name", ["dump_default", "load_default", "required", "other"])
-@scenario
 def test_a_field_that_changes_itself(ma, log, name):
     class Changing(ma.fields.String):
         def change(self):
@@ -236,7 +225,6 @@ def test_a_field_that_changes_itself(ma, log, name):
         log.attempt(two.load, {})
 
 
-@scenario
 def test_a_field_that_changes_its_neighbours(ma, log):
     class Changing(ma.fields.String):
         def _serialize(self, value, attr, obj, **kwargs):
@@ -253,7 +241,6 @@ def test_a_field_that_changes_its_neighbours(ma, log):
 
 
 @pytest.mark.parametrize("name", ["serialize", "deserialize", "get_value"])
-@scenario
 def test_the_outer_methods(ma, log, name):
     original = getattr(ma.fields.String, name)
 
@@ -289,7 +276,6 @@ COPYING = (
 
 
 @pytest.mark.parametrize("name", COPYING)
-@scenario
 def test_who_takes_part_in_copying_and_binding(ma, log, name):
     base = ma.fields.String
 
@@ -314,7 +300,6 @@ def test_who_takes_part_in_copying_and_binding(ma, log, name):
 
 
 @pytest.mark.parametrize("name", ["parent", "root", "data_key", "load_only", "attribute", "inner"])
-@scenario
 def test_computed_attributes(ma, log, name):
     def get(self):
         log("get", name)
@@ -330,7 +315,6 @@ def test_computed_attributes(ma, log, name):
         log.attempt(lambda: cls().dump({"a": [1], "b": 2}))
 
 
-@scenario
 def test_slots_and_finalizers(ma, log):
     class Slotted(ma.fields.String):
         __slots__ = ("kept",)
@@ -346,7 +330,6 @@ def test_slots_and_finalizers(ma, log):
     return [cls().dump({"a": 1}) for _ in range(5)]
 
 
-@scenario
 def test_on_bind_field(ma, log):
     class Bound(ma.Schema):
         a = watching(ma, log)()
@@ -360,7 +343,6 @@ def test_on_bind_field(ma, log):
         log("dump", Bound().dump({"a": "x", "b": 1}), Bound().load({"A": "x", "B": 1}))
 
 
-@scenario
 def test_a_class_whose_fields_class_changes(ma, log):
     own = watching(ma, log)
     cls = ma.Schema.from_dict({"a": own(), "b": ma.fields.Int()})
@@ -375,7 +357,6 @@ def test_a_class_whose_fields_class_changes(ma, log):
     return [cls().dump({"a": "x"}) for _ in range(4)]
 
 
-@scenario
 def test_nested_of_ones_own(ma, log):
     """As marshmallow-sqlalchemy's: the parent's session is given to the nested schema."""
 
@@ -410,7 +391,6 @@ def test_nested_of_ones_own(ma, log):
         log("schemas", outer.fields["one"].schema.session, outer.fields["plain"].schema.session)
 
 
-@scenario
 def test_mixins_of_plain_classes(ma, log):
     class FieldMixin:
         def _serialize(self, value, attr, obj, **kwargs):
@@ -440,7 +420,6 @@ def test_mixins_of_plain_classes(ma, log):
 # ---- Other libraries' fields --------------------------------------------------------------
 
 
-@scenario
 def test_webargs(ma, log):
     webargs = library(ma, "webargs.fields")
     cls = ma.Schema.from_dict(
@@ -461,7 +440,6 @@ def test_webargs(ma, log):
         )
 
 
-@scenario
 def test_webargs_delimited_values(ma, log):
     webargs = library(ma, "webargs.fields")
 
@@ -524,7 +502,6 @@ def test_webargs_delimited_values(ma, log):
             log.attempt(one.load, [{name: value}, {}], many=True)
 
 
-@scenario
 def test_webargs_fields_that_change(ma, log):
     webargs = library(ma, "webargs.fields")
     cls = ma.Schema.from_dict({"tags": webargs.DelimitedList(ma.fields.Str())})
@@ -550,7 +527,6 @@ def test_webargs_fields_that_change(ma, log):
     both()
 
 
-@scenario
 def test_marshmallow_sqlalchemy(ma, log):
     from benchmarks import orm
     from benchmarks.cases import foreign
@@ -567,7 +543,6 @@ def test_marshmallow_sqlalchemy(ma, log):
     return repr(make(session=session, transient=False, load_instance=False).load(loaded)["id"])
 
 
-@scenario
 def test_flask_marshmallow(ma, log):
     from benchmarks.cases import foreign
 
@@ -606,7 +581,6 @@ COMPUTED = {
 
 @pytest.mark.parametrize("hook", ["no hook", "on_bind_field"])
 @pytest.mark.parametrize("name", COMPUTED)
-@scenario
 def test_a_property_that_stands_before_what_a_field_keeps(ma, log, name, hook):
     """It is asked of the instance's own field, whose schema is that instance."""
     base, of, value = COMPUTED[name]
@@ -667,7 +641,6 @@ def shop(ma, log):
     return foreign, Author, Book, session, engine
 
 
-@scenario
 def test_related_of_marshmallow_sqlalchemy(ma, log):
     foreign, Author, Book, session, engine = shop(ma, log)
     related, listed = foreign.fields.Related, foreign.fields.RelatedList
@@ -719,7 +692,6 @@ def test_related_of_marshmallow_sqlalchemy(ma, log):
     engine.dispose()
 
 
-@scenario
 def test_instances_of_marshmallow_sqlalchemy(ma, log):
     foreign, Author, Book, session, engine = shop(ma, log)
 
@@ -788,7 +760,6 @@ def noting(log, nested):
         ("made", "given"),
     ],
 )
-@scenario
 def test_nested_loads_of_marshmallow_sqlalchemy(ma, log, inner, kind):
     foreign, Author, Book, session, engine = shop(ma, log)
     nested = noting(log, foreign.fields.Nested)[kind]
@@ -896,7 +867,6 @@ def test_nested_loads_of_marshmallow_sqlalchemy(ma, log, inner, kind):
 
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.usefixtures("hooked_at_once")
-@scenario
 def test_nested_schemas_that_get_a_session_are_their_instances_own(ma, log, own):
     """The nested field is the only one, so that nothing else makes room for its instance's own."""
     foreign, Author, Book, session, engine = shop(ma, log)
@@ -932,7 +902,6 @@ def test_nested_schemas_that_get_a_session_are_their_instances_own(ma, log, own)
     engine.dispose()
 
 
-@scenario
 def test_links_of_flask_marshmallow(ma, log):
     flask = pytest.importorskip("flask")
     foreign = library(ma, "flask_marshmallow.fields")
@@ -990,7 +959,6 @@ def test_links_of_flask_marshmallow(ma, log):
     log.attempt(Links().dump, objects[0])
 
 
-@scenario
 def test_links_by_another_url_for(ma, log):
     """A test replaces ``url_for`` in this way."""
     pytest.importorskip("flask")
@@ -1016,7 +984,6 @@ def test_links_by_another_url_for(ma, log):
         foreign.url_for = before
 
 
-@scenario
 def test_one_of_several_schemas(ma, log):
     pytest.importorskip("marshmallow_oneofschema")
     foreign = library(ma, "marshmallow_oneofschema")

@@ -1,24 +1,19 @@
 """Dates and times in ISO form and others: the plain case is written and read by the plans."""
 
-from __future__ import annotations
-
 import datetime as dt
 import email.utils
 import sys
-from typing import Any
 
 import pytest
-
-from tests.conformance.harness import scenario
 
 
 class Summerless(dt.tzinfo):
     """A zone that nobody has told its daylight saving time."""
 
-    def utcoffset(self, when: dt.datetime | None) -> dt.timedelta:
+    def utcoffset(self, when):
         return dt.timedelta(hours=2)
 
-    def __repr__(self) -> str:
+    def __repr__(self):
         return "Summerless()"
 
 
@@ -36,13 +31,13 @@ ZONES = [
 class Later(dt.datetime):
     """A datetime with a mind of its own."""
 
-    def strftime(self, format: str) -> str:
+    def strftime(self, format):
         return f"later {super().strftime(format)}"
 
-    def timetuple(self) -> Any:
+    def timetuple(self):
         return super().replace(year=self.year + 1).timetuple()
 
-    def timestamp(self) -> float:
+    def timestamp(self):
         return 1.5
 
 
@@ -79,7 +74,6 @@ FORMATS = [
 
 @pytest.mark.parametrize("kind", ["DateTime", "Date", "Time", "NaiveDateTime", "AwareDateTime"])
 @pytest.mark.parametrize("format_", FORMATS)
-@scenario
 def test_dump(ma, log, kind, format_):
     schema = ma.Schema.from_dict({"at": getattr(ma.fields, kind)(format=format_)})()
     for value in MOMENTS + OTHERS:
@@ -122,7 +116,6 @@ TEXTS = [
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("kind", ["DateTime", "Date", "Time", "NaiveDateTime", "AwareDateTime"])
 @pytest.mark.parametrize("format_", FORMATS)
-@scenario
 def test_load(ma, log, kind, format_):
     schema = ma.Schema.from_dict({"at": getattr(ma.fields, kind)(format=format_)})()
     for value in (*TEXTS, None, 5, 1.5, True, b"2024-02-29", dt.datetime(2024, 2, 29)):
@@ -134,10 +127,9 @@ def test_load(ma, log, kind, format_):
     "zone", [None, dt.UTC, ZONES[2], Summerless(), "refusing", "no zone"], ids=str
 )
 @pytest.mark.parametrize("message", ["Not a valid {awareness} {obj_type}.", "{input}", "{x}", 5])
-@scenario
 def test_load_of_the_other_awareness(ma, log, kind, zone, message):
     class Refusing(dt.tzinfo):
-        def fromutc(self, when: dt.datetime) -> dt.datetime:
+        def fromutc(self, when):
             log("converts", str(when))
             if when.year == 2024:
                 return Later(2024, 2, 29)
@@ -148,7 +140,7 @@ def test_load_of_the_other_awareness(ma, log, kind, zone, message):
     field = getattr(ma.fields, cls)(**{option: zone}, error_messages={"invalid_awareness": message})
     schema = ma.Schema.from_dict({"at": field, "all": ma.fields.List(field)})()
 
-    def use() -> None:
+    def use():
         for text in (*TEXTS[-8:], "0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59-01:00"):
             log(text, log.attempt(schema.load, {"at": text, "all": [text]}))
 
@@ -159,7 +151,7 @@ def test_load_of_the_other_awareness(ma, log, kind, zone, message):
     use()
 
 
-def kept(original: Any, log: Any) -> Any:
+def kept(original, log):
     return lambda *args: (log("called", len(args)), original(*args))[1]
 
 
@@ -174,14 +166,13 @@ def kept(original: Any, log: Any) -> Any:
     ],
     ids=str,
 )
-@scenario
 def test_what_they_rest_on_is_patched(ma, log, module, name):
     schemas = [
         ma.Schema.from_dict({"at": ma.fields.DateTime(format=format_)})()
         for format_ in ("rfc", "timestamp", "timestamp_ms", "%Y-%m-%d")
     ]
 
-    def use() -> None:
+    def use():
         for schema in schemas:
             log.attempt(schema.dump, {"at": dt.datetime(2024, 2, 29)})
             for text in ("Thu, 29 Feb 2024 08:15:30 +0000", "2024-02-29"):
@@ -195,9 +186,8 @@ def test_what_they_rest_on_is_patched(ma, log, module, name):
 
 
 @pytest.mark.parametrize("where", ["instance", "class"])
-@scenario
 def test_own_ways_to_make_an_object(ma, log, where):
-    def own(value: Any, data_format: str) -> Any:
+    def own(value, data_format):
         log("made", value, data_format)
         return value
 
@@ -211,7 +201,6 @@ def test_own_ways_to_make_an_object(ma, log, where):
     return [schema.load({"at": "2024-02-29"}) for _ in range(3)]
 
 
-@scenario
 def test_own_tables_of_functions(ma, log):
     schema = ma.Schema.from_dict({"at": ma.fields.DateTime(format="%Y-%m-%d")})()
     log("both", schema.dump({"at": MOMENTS[-1]}), schema.load({"at": "2024-02-29"}))

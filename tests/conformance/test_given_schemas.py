@@ -1,12 +1,6 @@
 """Nested fields whose class gives the schema by a property, and fields that can be called."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
-
-from tests.conformance.harness import scenario
 
 ROW = {"x": 1, "n": {"a": "2", "b": "t"}, "l": [{"a": 3}, {"a": "4"}], "o": None}
 BAD = [
@@ -101,12 +95,12 @@ GIVEN = [
 ]  # fmt: skip
 
 
-def classes(ma: Any, log: Any, give: Any, **options: Any) -> Any:
+def classes(ma, log, give, **options):
     fields = ma.fields
 
     class Given(fields.Nested):
         @property
-        def schema(self) -> Any:
+        def schema(self):
             return give(self, lambda: fields.Nested.schema.fget(self), log)
 
     class Inner(ma.Schema):
@@ -126,7 +120,6 @@ def classes(ma: Any, log: Any, give: Any, **options: Any) -> Any:
     "options", [{}, {"many": True}, {"unknown": "exclude"}, {"only": ("a",)}], ids=repr
 )
 @pytest.mark.parametrize("give", GIVEN, ids=lambda each: each.__name__)
-@scenario
 def test_a_property_gives_the_schema(ma, log, give, options):
     log.error = ma.ValidationError
     cls = classes(ma, log, give, **options)
@@ -141,7 +134,6 @@ def test_a_property_gives_the_schema(ma, log, give, options):
 
 
 @pytest.mark.parametrize("name", ["_load", "_test_collection", "_serialize", "_deserialize"])
-@scenario
 def test_other_methods_of_it_are_the_users(ma, log, name):
     cls = classes(ma, log, noted)
     kind = type(cls._declared_fields["n"])
@@ -158,7 +150,6 @@ def test_other_methods_of_it_are_the_users(ma, log, name):
         log.attempt(schema.load, ROW)
 
 
-@scenario
 def test_the_property_is_replaced(ma, log):
     cls = classes(ma, log, passed_on)
     kind = type(cls._declared_fields["n"])
@@ -172,7 +163,6 @@ def test_the_property_is_replaced(ma, log):
         )
 
 
-@scenario
 def test_fields_that_can_be_called(ma, log):
     class Callable:
         def __call__(self, value, param=None, ctx=None):

@@ -1,7 +1,5 @@
 """The harness sees every sort of difference: each is planted here, in one run of two."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from types import SimpleNamespace
@@ -22,34 +20,34 @@ class Text(str):
 
 
 class Growing(dict[str, Any]):
-    def __missing__(self, key: str) -> int:
+    def __missing__(self, key):
         self[key] = 0
         return 0
 
 
-def raise_(error: BaseException) -> None:
+def raise_(error):
     raise error
 
 
-def with_attributes(error: Exception, **attributes: object) -> Exception:
+def with_attributes(error, **attributes):
     vars(error).update(attributes)
     return error
 
 
-def noted(error: Exception) -> Exception:
+def noted(error):
     error.add_note("look here")
     return error
 
 
-def raise_from(cause: Exception) -> None:
+def raise_from(cause):
     raise ValueError("x") from cause
 
 
-def aliased(first: list[int], second: list[int]) -> dict[str, list[int]]:
+def aliased(first, second):
     return {"a": first, "b": second}
 
 
-def method_error(error: Exception, name: str, value: object) -> None:
+def method_error(error, name, value):
     raise with_attributes(error, **{name: value})
 
 
@@ -66,14 +64,8 @@ DIFFERENCES = {
     "sign of zero": (lambda log: 0.0, lambda log: -0.0),
     "nested deep": (lambda log: [{"a": [1]}], lambda log: [{"a": [1, None]}]),
     "exception": (lambda log: 1, lambda log: raise_(ValueError())),
-    "exception type": (
-        lambda log: raise_(KeyError("x")),
-        lambda log: raise_(LookupError("x")),
-    ),
-    "exception args": (
-        lambda log: raise_(ValueError("x")),
-        lambda log: raise_(ValueError("x", 1)),
-    ),
+    "exception type": (lambda log: raise_(KeyError("x")), lambda log: raise_(LookupError("x"))),
+    "exception args": (lambda log: raise_(ValueError("x")), lambda log: raise_(ValueError("x", 1))),
     "exception cause": (
         lambda log: raise_from(KeyError("x")),
         lambda log: raise_from(KeyError("y")),
@@ -92,10 +84,7 @@ DIFFERENCES = {
         lambda log: [log("a"), log("b")],
         lambda log: list(reversed([log("b"), log("a")])),
     ),
-    "attempted": (
-        lambda log: bool(log.attempt(int, "1")),
-        lambda log: bool(log.attempt(int, "2")),
-    ),
+    "attempted": (lambda log: bool(log.attempt(int, "1")), lambda log: bool(log.attempt(int, "2"))),
     "spied arguments": (
         lambda log: log.spy("f", lambda x=0: None)(),
         lambda log: log.spy("f", lambda x=0: None)(0),
@@ -114,10 +103,10 @@ for name in ("messages", "field_name", "data", "valid_data", "kwargs"):
 
 
 @pytest.mark.parametrize("kind", DIFFERENCES)
-def test_a_planted_difference_is_seen(kind: str) -> None:
+def test_a_planted_difference_is_seen(kind):
     plain, planted = DIFFERENCES[kind]
 
-    def scenario(ma: Any, log: Any) -> object:
+    def scenario(ma, log):
         return (planted if ma.planted else plain)(log)
 
     expected = harness.run(scenario, PLAIN)
@@ -125,24 +114,24 @@ def test_a_planted_difference_is_seen(kind: str) -> None:
     assert expected != harness.run(scenario, PLANTED)
 
 
-def test_identity_is_seen() -> None:
-    def scenario(ma: Any, log: Any) -> object:
+def test_identity_is_seen():
+    def scenario(ma, log):
         value = log.watch([1])
         return value if ma.planted else list(value)
 
     assert harness.run(scenario, PLAIN) != harness.run(scenario, PLANTED)
 
 
-def test_identity_inside_one_result_is_seen() -> None:
-    def scenario(ma: Any, log: Any) -> object:
+def test_identity_inside_one_result_is_seen():
+    def scenario(ma, log):
         value = [1]
         return aliased(value, value if ma.planted else [1])
 
     assert harness.run(scenario, PLAIN) != harness.run(scenario, PLANTED)
 
 
-def test_a_side_effect_on_a_watched_object_is_seen() -> None:
-    def scenario(ma: Any, log: Any) -> None:
+def test_a_side_effect_on_a_watched_object_is_seen():
+    def scenario(ma, log):
         data = log.watch(Growing())
         if ma.planted:
             data["x"]
@@ -150,8 +139,8 @@ def test_a_side_effect_on_a_watched_object_is_seen() -> None:
     assert harness.run(scenario, PLAIN) != harness.run(scenario, PLANTED)
 
 
-def test_a_later_change_does_not_rewrite_the_log() -> None:
-    def scenario(ma: Any, log: Any) -> None:
+def test_a_later_change_does_not_rewrite_the_log():
+    def scenario(ma, log):
         data = [1]
         if ma.planted:
             data.append(2)
@@ -161,8 +150,8 @@ def test_a_later_change_does_not_rewrite_the_log() -> None:
     assert harness.run(scenario, PLAIN) != harness.run(scenario, PLANTED)
 
 
-def test_what_legitimately_differs_is_equal() -> None:
-    def scenario(ma: Any, log: Any) -> object:
+def test_what_legitimately_differs_is_equal():
+    def scenario(ma, log):
         module = "althaia.marshmallow.fields" if ma.planted else "marshmallow.fields"
         cls = type("Thing", (), {"__module__": module})
         return [cls, cls(), repr(cls), repr(object()), ma.missing]
@@ -170,16 +159,16 @@ def test_what_legitimately_differs_is_equal() -> None:
     assert harness.run(scenario, PLAIN) == harness.run(scenario, PLANTED)
 
 
-def test_a_scenario_that_differs_fails_its_test() -> None:
-    def scenario(ma: Any, log: Any) -> str:
+def test_a_scenario_that_differs_fails_its_test():
+    def scenario(ma, log):
         return "ours" if "althaia" in ma.__name__ else "upstream"
 
     with pytest.raises(AssertionError, match="the libraries differ"):
         harness.compare(scenario)
 
 
-def test_a_failure_shows_no_frame_of_the_harness() -> None:
-    def differs(ma: Any, log: Any) -> str:
+def test_a_failure_shows_no_frame_of_the_harness():
+    def differs(ma, log):
         return "ours" if "althaia" in ma.__name__ else "upstream"
 
     with pytest.raises(AssertionError) as error:
@@ -188,19 +177,19 @@ def test_a_failure_shows_no_frame_of_the_harness() -> None:
     assert not any(each.path.name == "harness.py" for each in error.traceback.filter(error))
 
 
-def test_the_two_libraries_are_two() -> None:
+def test_the_two_libraries_are_two():
     upstream, ours = harness.libraries()
     assert upstream.Schema is not ours.Schema
     assert upstream.__name__ == "marshmallow"
     assert ours.__name__ == "althaia.marshmallow"
 
 
-def test_patches_and_registry_entries_end_with_the_scenario() -> None:
+def test_patches_and_registry_entries_end_with_the_scenario():
     upstream, _ = harness.libraries()
     registry = upstream.class_registry._registry
     before = dict(registry)
 
-    def scenario(ma: Any, log: Any) -> None:
+    def scenario(ma, log):
         log.patch(ma.fields.Integer, "num_type", float)
         type("Registered", (ma.Schema,), {})
         assert "Registered" in registry
@@ -211,12 +200,12 @@ def test_patches_and_registry_entries_end_with_the_scenario() -> None:
     assert registry == before
 
 
-def test_describing_calls_no_user_code() -> None:
+def test_describing_calls_no_user_code():
     class Hostile(list[int]):
-        def __getattribute__(self, name: str) -> Any:
+        def __getattribute__(self, name):
             raise AssertionError(name)
 
-        def __iter__(self) -> Any:
+        def __iter__(self):
             raise AssertionError
 
         __eq__ = __hash__ = __repr__ = __len__ = __iter__
@@ -226,23 +215,23 @@ def test_describing_calls_no_user_code() -> None:
     assert items == ["int 0x1", ")"]
 
 
-def test_cycles_end() -> None:
-    cycle: list[Any] = [1]
+def test_cycles_end():
+    cycle = [1]
     cycle.append(cycle)
     assert Describer()(cycle) == ("builtins.list#0 (", "int 0x1", "builtins.list#0", ")")
 
 
-def test_neutral_text() -> None:
+def test_neutral_text():
     assert neutral("<althaia.marshmallow.fields.X object at 0x7f1c2d>") == (
         "<marshmallow.fields.X object at 0x>"
     )
 
 
 @NEEDS_ENGINE
-def test_plans_are_on_and_off() -> None:
+def test_plans_are_on_and_off():
     _, ours = harness.libraries()
 
-    def answered() -> list[object]:
+    def answered():
         schema = ours.Schema.from_dict({"f": ours.fields.Integer()})()
         schema.dump({"f": 1})
         return [harness.seam.dump(schema, {"f": "1"}, None)]
@@ -254,7 +243,7 @@ def test_plans_are_on_and_off() -> None:
 
 
 @NEEDS_ENGINE
-def test_a_class_is_changed_more_often_than_cpython_allows() -> None:
+def test_a_class_is_changed_more_often_than_cpython_allows():
     _, ours = harness.libraries()
 
     class Changed(ours.Schema):
@@ -270,7 +259,7 @@ def test_a_class_is_changed_more_often_than_cpython_allows() -> None:
 
 
 @pytest.mark.skipif(not versions.HAS_LIMIT, reason="CPython numbers classes without end before")
-def test_without_numbers_nothing_is_planned() -> None:
+def test_without_numbers_nothing_is_planned():
     class Plain:
         number = 0
 

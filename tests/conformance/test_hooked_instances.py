@@ -1,13 +1,10 @@
 """Instances that were built in full and came out alike: whose fields a call goes by."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.conformance.lacking import without
 
 pytestmark = pytest.mark.usefixtures("hooked_at_once")
@@ -142,7 +139,6 @@ BINDING = (
 @pytest.mark.parametrize(
     "on_bind", [None, *BINDING], ids=lambda each: getattr(each, "__name__", "")
 )
-@scenario
 def test_what_on_bind_field_leaves(ma, log, on_bind):
     cls = schema(ma, log, on_bind)
     for tag in range(1, 6):
@@ -202,7 +198,6 @@ INIT = (
 
 
 @pytest.mark.parametrize("init", INIT, ids=lambda each: each.__name__)
-@scenario
 def test_what_init_leaves(ma, log, init):
     cls = schema(ma, log, None, init)
     for tag in range(1, 6):
@@ -276,7 +271,6 @@ def set_hook(cls, hook):
     ],
     ids=lambda each: each.__name__,
 )
-@scenario
 def test_the_class_changes(ma, log, change):
     cls = schema(ma, log, same_key)
     made = [cls(tag) for tag in range(1, 5)]
@@ -287,7 +281,6 @@ def test_the_class_changes(ma, log, change):
         use(log, each)
 
 
-@scenario
 def test_an_instance_is_changed_between_calls(ma, log):
     cls = schema(ma, log, same_key)
     for tag in range(1, 5):
@@ -300,7 +293,6 @@ def test_an_instance_is_changed_between_calls(ma, log):
 
 
 @without("fields.Field._creation_index")  # The order of fields is that of a set.
-@scenario
 def test_fields_change_while_they_are_used(ma, log):
     def change(self, value, attr, obj, **kwargs):
         fields = self.root.fields
@@ -317,7 +309,6 @@ def test_fields_change_while_they_are_used(ma, log):
         log("keys", list(made.dump(OBJ)))
 
 
-@scenario
 def test_nothing_is_kept(ma, log):
     class Payload:
         pass
@@ -338,7 +329,6 @@ def test_nothing_is_kept(ma, log):
     log("gone", [each() is None for each in gone])
 
 
-@scenario
 def test_subclasses(ma, log):
     cls = schema(ma, log, same_key)
     sub = type("Sub", (cls,), {"called": lambda self, obj: "sub"})
@@ -352,7 +342,6 @@ def test_subclasses(ma, log):
 
 @pytest.mark.parametrize("outer", ["dump", "load"])
 @pytest.mark.parametrize("within", ["dump", "load"])
-@scenario
 def test_another_prototype_while_fields_are_used(ma, log, outer, within):
     """The class changes in the middle of a call, and a call in it goes by another prototype."""
 
@@ -404,7 +393,6 @@ OVERRIDDEN = {
 
 @pytest.mark.parametrize("name", OVERRIDDEN)
 @pytest.mark.parametrize("inside", [False, True])
-@scenario
 def test_a_method_that_a_field_overrides(ma, log, name, inside):
     """It is called with the instance's own field, which is bound to the instance."""
     kind = getattr(ma.fields, OVERRIDDEN[name])
@@ -461,7 +449,6 @@ def in_dict(ma, nested, **options):
     "options", [{}, {"only": ("a", "m")}, {"exclude": ("c",), "many": True}], ids=str
 )
 @pytest.mark.parametrize("on_bind", [None, same_key, own_default, own_object, bound_so_often])
-@scenario
 def test_copies_of_a_nested_instance(ma, log, around, given, options, on_bind):
     """Binding calls the hook for the fields of the instance, which all copies share."""
 

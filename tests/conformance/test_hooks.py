@@ -1,17 +1,16 @@
 """Hooks and validators of schemas: which are called, in which order, with what."""
 
-from __future__ import annotations
-
 import collections
 import itertools
 import json
-from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario_from_first_use as scenario
+from tests.conformance.harness import FROM_FIRST_USE
 from tests.conformance.lacking import REMEMBERS, without
 from tests.conformance.material import Mapped, Plain, Query
+
+MODES = FROM_FIRST_USE
 
 KEEPS_OPTIONS = "schema.Schema._has_processors"
 """Releases that have it ask each function for its options: another one has none."""
@@ -19,7 +18,7 @@ PROCESSORS = ["pre_dump", "post_dump", "pre_load", "post_load"]
 FLAGS = list(itertools.product([False, True], repeat=2))
 
 
-def run_all(log: Any, schema: Any) -> None:
+def run_all(log, schema):
     rows = [{"f": "1"}, {"f": 2}]
     log.attempt(schema.dump, rows[0])
     log.attempt(schema.dump, rows, many=True)
@@ -42,10 +41,7 @@ def run_all(log: Any, schema: Any) -> None:
 
 @pytest.mark.parametrize(("pass_collection", "pass_original"), FLAGS)
 @pytest.mark.parametrize("tag", PROCESSORS)
-@scenario
-def test_processors(
-    ma: Any, log: Any, tag: str, pass_collection: bool, pass_original: bool
-) -> None:
+def test_processors(ma, log, tag, pass_collection, pass_original):
     decorate = getattr(ma, tag)
     options = {"pass_collection": pass_collection}
     if tag.startswith("post"):
@@ -55,7 +51,7 @@ def test_processors(
         f = ma.fields.Integer()
 
         @decorate(**options)
-        def process(self, data: Any, *args: Any, **kwargs: Any) -> Any:
+        def process(self, data, *args, **kwargs):
             log("process", data, args, kwargs)
             return data
 
@@ -66,22 +62,19 @@ def test_processors(
 @pytest.mark.parametrize("returned", ["none", "other", "list", "missing", "input"])
 @pytest.mark.parametrize("pass_collection", [False, True])
 @pytest.mark.parametrize("tag", PROCESSORS)
-@scenario
-def test_what_processors_return(
-    ma: Any, log: Any, tag: str, pass_collection: bool, returned: str
-) -> None:
+def test_what_processors_return(ma, log, tag, pass_collection, returned):
     values = {"none": None, "other": {"f": 7}, "list": [{"f": 8}], "missing": ma.missing}
 
     class S(ma.Schema):
         f = ma.fields.Integer()
 
         @getattr(ma, tag)(pass_collection=pass_collection)
-        def process(self, data: Any, **kwargs: Any) -> Any:
+        def process(self, data, **kwargs):
             return data if returned == "input" else values[returned]
 
         @ma.post_dump(pass_original=True)
         @ma.post_load(pass_original=True)
-        def after(self, data: Any, original: Any, **kwargs: Any) -> Any:
+        def after(self, data, original, **kwargs):
             log("after", data, original)
             return data
 
@@ -91,10 +84,7 @@ def test_what_processors_return(
 @pytest.mark.parametrize("error", ["validation", "field", "messages", "list", "other"])
 @pytest.mark.parametrize("tag", [*PROCESSORS, "validates_schema"])
 @pytest.mark.parametrize("pass_collection", [False, True])
-@scenario
-def test_processors_that_fail(
-    ma: Any, log: Any, pass_collection: bool, tag: str, error: str
-) -> None:
+def test_processors_that_fail(ma, log, pass_collection, tag, error):
     errors = {
         "validation": lambda: ma.ValidationError("no"),
         "field": lambda: ma.ValidationError("no", "f"),
@@ -107,11 +97,11 @@ def test_processors_that_fail(
         f = ma.fields.Integer(data_key="F")
 
         @getattr(ma, tag)(pass_collection=pass_collection)
-        def process(self, data: Any, **kwargs: Any) -> Any:
+        def process(self, data, **kwargs):
             log("process", data)
             raise errors[error]()
 
-        def handle_error(self, error: Any, data: Any, **kwargs: Any) -> None:
+        def handle_error(self, error, data, **kwargs):
             log("handle_error", error, data, kwargs)
 
     schema = S()
@@ -119,8 +109,7 @@ def test_processors_that_fail(
     log.attempt(schema.load, [{"F": 1}, {"F": "x"}], many=True)
 
 
-@scenario
-def test_order_of_everything(ma: Any, log: Any) -> None:
+def test_order_of_everything(ma, log):
     class Base(ma.Schema):
         f = ma.fields.Integer(
             validate=log.spy("validator", lambda value: True),
@@ -129,12 +118,12 @@ def test_order_of_everything(ma: Any, log: Any) -> None:
         )
 
         @ma.post_load
-        def zz(self, data: Any, **kwargs: Any) -> Any:
+        def zz(self, data, **kwargs):
             log("zz", data)
             return data
 
         @ma.validates("f")
-        def check(self, value: Any, **kwargs: Any) -> None:
+        def check(self, value, **kwargs):
             log("check", value, kwargs)
 
     class S(Base):
@@ -144,20 +133,20 @@ def test_order_of_everything(ma: Any, log: Any) -> None:
         @ma.post_load
         @ma.pre_dump
         @ma.post_dump
-        def aa(self, data: Any, **kwargs: Any) -> Any:
+        def aa(self, data, **kwargs):
             log("aa", data, kwargs)
             return data
 
         @ma.validates_schema(skip_on_field_errors=False, pass_original=True)
-        def whole(self, data: Any, original: Any, **kwargs: Any) -> None:
+        def whole(self, data, original, **kwargs):
             log("whole", data, original, kwargs)
 
         @ma.validates_schema(pass_collection=True)
-        def all_of_them(self, data: Any, **kwargs: Any) -> None:
+        def all_of_them(self, data, **kwargs):
             log("all", data, kwargs)
 
         @ma.validates("f", "g")
-        def check_more(self, value: Any, data_key: str) -> None:
+        def check_more(self, value, data_key):
             log("check more", value, data_key)
 
     schema = S()
@@ -168,15 +157,14 @@ def test_order_of_everything(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("how", ["missing", "validation", "other", "ok", "excluded", "unheard_of"])
-@scenario
-def test_validates(ma: Any, log: Any, how: str) -> None:
+def test_validates(ma, log, how):
     class S(ma.Schema):
         f = ma.fields.Integer(attribute="x", data_key="F")
         g = ma.fields.Integer(attribute="a.b")
         h = ma.fields.Integer()
 
         @ma.validates("unheard_of" if how == "unheard_of" else "f", "g", "h")
-        def check(self, value: Any, data_key: str) -> None:
+        def check(self, value, data_key):
             log("check", value, data_key)
             if how == "validation":
                 raise ma.ValidationError({"sub": ["x"]}, valid_data=[1])
@@ -193,10 +181,7 @@ def test_validates(ma: Any, log: Any, how: str) -> None:
 @pytest.mark.parametrize("skip", [True, False])
 @pytest.mark.parametrize("pass_original", [True, False])
 @pytest.mark.parametrize("pass_collection", [True, False])
-@scenario
-def test_validates_schema(
-    ma: Any, log: Any, pass_collection: bool, pass_original: bool, skip: bool
-) -> None:
+def test_validates_schema(ma, log, pass_collection, pass_original, skip):
     class S(ma.Schema):
         f = ma.fields.Integer(data_key="F")
         g = ma.fields.Integer()
@@ -204,12 +189,12 @@ def test_validates_schema(
         @ma.validates_schema(
             pass_collection=pass_collection, pass_original=pass_original, skip_on_field_errors=skip
         )
-        def check(self, *args: Any, **kwargs: Any) -> None:
+        def check(self, *args, **kwargs):
             log("check", args, kwargs)
             raise ma.ValidationError("no", field_name="f")
 
         @ma.validates_schema
-        def other(self, data: Any, **kwargs: Any) -> None:
+        def other(self, data, **kwargs):
             raise ma.ValidationError({"g": {0: ["x"]}, "F": "y"})
 
     for data in ({"F": 1, "g": 2}, {"F": "x"}, {}, 3):
@@ -225,16 +210,15 @@ def test_validates_schema(
         pytest.param("instance", marks=without(KEEPS_OPTIONS)),
     ],
 )
-@scenario
-def test_hooks_of_odd_kinds(ma: Any, log: Any, kind: str) -> None:
+def test_hooks_of_odd_kinds(ma, log, kind):
     import functools
 
-    def process(*args: Any, **kwargs: Any) -> Any:
+    def process(*args, **kwargs):
         log("process", len(args), kwargs)
         return {"f": 5}
 
     tagged = ma.post_dump(process)
-    members: dict[str, Any] = {
+    members = {
         "static": {"p": staticmethod(tagged)},
         "class": {"p": classmethod(tagged)},
         "property": {"p": property(tagged)},
@@ -251,11 +235,10 @@ def test_hooks_of_odd_kinds(ma: Any, log: Any, kind: str) -> None:
         log.attempt(schema.dump, [{"f": 1}], many=True)
 
 
-@scenario
-def test_hooks_are_inherited_and_overridden(ma: Any, log: Any) -> None:
+def test_hooks_are_inherited_and_overridden(ma, log):
     class Mixin:
         @ma.post_dump
-        def mixed(self, data: Any, **kwargs: Any) -> Any:
+        def mixed(self, data, **kwargs):
             log("mixin")
             return data
 
@@ -263,19 +246,19 @@ def test_hooks_are_inherited_and_overridden(ma: Any, log: Any) -> None:
         f = ma.fields.Raw()
 
         @ma.post_dump
-        def process(self, data: Any, **kwargs: Any) -> Any:
+        def process(self, data, **kwargs):
             log("base")
             return data
 
         @ma.post_dump
-        def silenced(self, data: Any, **kwargs: Any) -> Any:
+        def silenced(self, data, **kwargs):
             log("silenced")
             return data
 
     class S(Mixin, Base):
         silenced = None
 
-        def process(self, data: Any, **kwargs: Any) -> Any:
+        def process(self, data, **kwargs):
             log("untagged")
             return data
 
@@ -288,24 +271,23 @@ def test_hooks_are_inherited_and_overridden(ma: Any, log: Any) -> None:
     log.attempt(Base().dump, {"f": 1})
 
 
-@scenario
-def test_hooks_of_nested_schemas(ma: Any, log: Any) -> None:
+def test_hooks_of_nested_schemas(ma, log):
     class Inner(ma.Schema):
         x = ma.fields.Integer()
 
         @ma.pre_dump
         @ma.pre_load
-        def before(self, data: Any, **kwargs: Any) -> Any:
+        def before(self, data, **kwargs):
             log("before", data, kwargs)
             return {"x": 1} if data == "make" else data
 
         @ma.post_dump(pass_collection=True, pass_original=True)
-        def envelope(self, data: Any, original: Any, many: bool, **kwargs: Any) -> Any:
+        def envelope(self, data, original, many, **kwargs):
             log("envelope", data, original, many)
             return {"items": data}
 
         @ma.post_load
-        def build(self, data: Any, **kwargs: Any) -> Any:
+        def build(self, data, **kwargs):
             return Plain(**data)
 
     class S(ma.Schema):
@@ -322,22 +304,21 @@ def test_hooks_of_nested_schemas(ma: Any, log: Any) -> None:
         log.attempt(S().dump, {"plucked": {"x": 3}})
 
 
-@scenario
-def test_hooks_that_dump_and_load_again(ma: Any, log: Any) -> None:
+def test_hooks_that_dump_and_load_again(ma, log):
     class S(ma.Schema):
         f = ma.fields.Integer()
         g = ma.fields.Method("again", deserialize="back")
 
-        def again(self, obj: Any) -> Any:
+        def again(self, obj):
             if obj["f"] > 3:
                 return None
             return self.dump({"f": obj["f"] + 1})
 
-        def back(self, value: Any) -> Any:
+        def back(self, value):
             return self.load(value) if value else value
 
         @ma.post_load
-        def after(self, data: Any, **kwargs: Any) -> Any:
+        def after(self, data, **kwargs):
             log("after", data)
             return data
 
@@ -349,15 +330,14 @@ def test_hooks_that_dump_and_load_again(ma: Any, log: Any) -> None:
         log.attempt(schema.dump, [{"f": 1}, {"f": 2}], many=True)
 
 
-@scenario
-def test_handle_error(ma: Any, log: Any) -> None:
+def test_handle_error(ma, log):
     class Handled(Exception):
         pass
 
     class S(ma.Schema):
         f = ma.fields.Integer(required=True)
 
-        def handle_error(self, error: Any, data: Any, *, many: bool, **kwargs: Any) -> None:
+        def handle_error(self, error, data, *, many, **kwargs):
             log("handle", error, data, many, kwargs)
             if data == {}:
                 raise Handled("replaced") from error
@@ -371,17 +351,16 @@ def test_handle_error(ma: Any, log: Any) -> None:
     log.attempt(ma.Schema.from_dict({"n": ma.fields.Nested(S)})().load, {"n": {}})
 
 
-@scenario
-def test_hooks_with_a_generator(ma: Any, log: Any) -> None:
+def test_hooks_with_a_generator(ma, log):
     class S(ma.Schema):
         f = ma.fields.Integer()
 
         @ma.pre_dump(pass_collection=True)
-        def spread(self, data: Any, many: bool, **kwargs: Any) -> Any:
+        def spread(self, data, many, **kwargs):
             return ({"f": item["f"] * 2} for item in data) if many else data
 
         @ma.post_dump(pass_original=True)
-        def pair(self, data: Any, original: Any, **kwargs: Any) -> Any:
+        def pair(self, data, original, **kwargs):
             log("pair", data, original)
             return data
 
@@ -390,24 +369,23 @@ def test_hooks_with_a_generator(ma: Any, log: Any) -> None:
     log.attempt(S().dump, iter(rows), many=True)
 
 
-@scenario
-def test_a_collection_that_changes_its_length(ma: Any, log: Any) -> None:
+def test_a_collection_that_changes_its_length(ma, log):
     class S(ma.Schema):
         f = ma.fields.Integer()
 
         @ma.pre_load(pass_collection=True)
         @ma.pre_dump(pass_collection=True)
-        def drop(self, data: Any, **kwargs: Any) -> Any:
+        def drop(self, data, **kwargs):
             return data[1:] if isinstance(data, list) else data
 
         @ma.post_load(pass_original=True)
         @ma.post_dump(pass_original=True)
-        def pair(self, data: Any, original: Any, **kwargs: Any) -> Any:
+        def pair(self, data, original, **kwargs):
             log("pair", data, original)
             return data
 
         @ma.validates_schema(pass_original=True)
-        def check(self, data: Any, original: Any, **kwargs: Any) -> None:
+        def check(self, data, original, **kwargs):
             log("check", data, original)
 
     rows = [{"f": 1}, {"f": 2}, {"f": 3}]
@@ -415,13 +393,12 @@ def test_a_collection_that_changes_its_length(ma: Any, log: Any) -> None:
     log.attempt(S().load, rows, many=True)
 
 
-@scenario
-def test_each_nested_hook_has_a_partial_of_its_own(ma: Any, log: Any) -> None:
+def test_each_nested_hook_has_a_partial_of_its_own(ma, log):
     class Inner(ma.Schema):
         x = ma.fields.Integer(required=True)
 
         @ma.pre_load
-        def greedy(self, data: Any, partial: Any, **kwargs: Any) -> Any:
+        def greedy(self, data, partial, **kwargs):
             log("partial", partial)
             if isinstance(partial, list):
                 partial.append("x")
@@ -437,22 +414,22 @@ def test_each_nested_hook_has_a_partial_of_its_own(ma: Any, log: Any) -> None:
             log.attempt(S().load, [{"a": {}}, {"b": [{}]}], many=True, partial=partial)
 
 
-def _append(hooks: Any, tag: str, entry: Any) -> None:
+def _append(hooks, tag, entry):
     hooks[tag].append(entry)
 
 
-def _replace(hooks: Any, tag: str, entry: Any) -> None:
+def _replace(hooks, tag, entry):
     hooks[tag] = [entry]
 
 
-def _exchange(hooks: Any, tag: str, entry: Any) -> None:
+def _exchange(hooks, tag, entry):
     hooks[tag][:] = [entry]
 
 
 TAGS = [*PROCESSORS, "validates", "validates_schema"]
 
 
-def entry_of(tag: str) -> tuple[str, bool, dict[str, Any]]:
+def entry_of(tag):
     """What marshmallow's decorators enter for a method ``process``."""
     if tag == "validates":
         return "process", False, {"field_names": ("f",)}
@@ -464,14 +441,11 @@ def entry_of(tag: str) -> tuple[str, bool, dict[str, Any]]:
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize("change", [_append, _replace, _exchange])
 @pytest.mark.parametrize("tag", TAGS)
-@scenario
-def test_hooks_that_come_and_go_between_calls(
-    ma: Any, log: Any, tag: str, change: Any, nested: bool
-) -> None:
+def test_hooks_that_come_and_go_between_calls(ma, log, tag, change, nested):
     class S(ma.Schema):
         f = ma.fields.Integer()
 
-        def process(self, data: Any, *args: Any, **kwargs: Any) -> Any:
+        def process(self, data, *args, **kwargs):
             log("process", data, args, kwargs)
             return data
 
@@ -479,7 +453,7 @@ def test_hooks_that_come_and_go_between_calls(
         child = ma.fields.Nested(S)
         children = ma.fields.List(ma.fields.Nested(S))
 
-    def use() -> None:
+    def use():
         row = {"child": {"f": 1}, "children": [{"f": 2}, {"f": 3}]} if nested else {"f": 1}
         for _ in range(4):
             log.attempt(schema.dump, row)
@@ -501,24 +475,23 @@ def test_hooks_that_come_and_go_between_calls(
 
 
 @pytest.mark.parametrize("tag", ["post_dump", "post_load", "validates", "validates_schema"])
-@scenario
-def test_a_hook_before_the_fields_that_changes_those_behind(ma: Any, log: Any, tag: str) -> None:
+def test_a_hook_before_the_fields_that_changes_those_behind(ma, log, tag):
     class S(ma.Schema):
         f = ma.fields.Integer()
 
         @ma.pre_dump
         @ma.pre_load
-        def change(self, data: Any, **kwargs: Any) -> Any:
+        def change(self, data, **kwargs):
             if switch:
                 self._hooks[tag].append(entry_of(tag))
                 self.fields["f"].allow_none = False
             return data
 
-        def process(self, data: Any, *args: Any, **kwargs: Any) -> Any:
+        def process(self, data, *args, **kwargs):
             log("process", data, args, kwargs)
             return data
 
-    switch: list[bool] = []
+    switch = []
     schema = S()
     parent = ma.Schema.from_dict({"n": ma.fields.Nested(S)})()
     for _ in range(2):
@@ -534,12 +507,12 @@ def test_a_hook_before_the_fields_that_changes_those_behind(ma: Any, log: Any, t
 class Answering(dict):
     """Only ``__getitem__`` has its entries."""
 
-    def __init__(self, log: Any, hooks: dict[str, Any]) -> None:
+    def __init__(self, log, hooks):
         super().__init__({tag: [] for tag in hooks})
         self.log = log
         self.hooks = hooks
 
-    def __getitem__(self, tag: str) -> Any:
+    def __getitem__(self, tag):
         self.log("asked for", tag)
         return self.hooks[tag]
 
@@ -549,25 +522,24 @@ class Forgetting(Answering):
 
     __getitem__ = dict.__getitem__
 
-    def __init__(self, log: Any, hooks: dict[str, Any]) -> None:
+    def __init__(self, log, hooks):
         super().__init__(log, hooks)
         self.clear()
 
-    def __missing__(self, tag: str) -> Any:
+    def __missing__(self, tag):
         return Answering.__getitem__(self, tag)
 
 
 @pytest.mark.parametrize("of", ["class", "instance"])
 @pytest.mark.parametrize("table", [Answering, Forgetting])
-@scenario
-def test_a_table_of_hooks_that_answers_itself(ma: Any, log: Any, table: Any, of: str) -> None:
+def test_a_table_of_hooks_that_answers_itself(ma, log, table, of):
     class S(ma.Schema):
         f = ma.fields.Integer()
 
-        def process(self, data: Any, **kwargs: Any) -> Any:
+        def process(self, data, **kwargs):
             return dict(data, f=5)
 
-    hooks: dict[str, Any] = {tag: [] for tag in TAGS}
+    hooks = {tag: [] for tag in TAGS}
     hooks["post_dump"] = hooks["post_load"] = [("process", False, {})]
     schema = S()
     (S if of == "class" else schema)._hooks = table(log, hooks)
@@ -577,8 +549,7 @@ def test_a_table_of_hooks_that_answers_itself(ma: Any, log: Any, table: Any, of:
         log.attempt(schema.loads, '{"f": "x"}')
 
 
-@scenario
-def test_entries_that_looking_for_hooks_leaves(ma: Any, log: Any) -> None:
+def test_entries_that_looking_for_hooks_leaves(ma, log):
     class Child(ma.Schema):
         f = ma.fields.Integer()
 
@@ -595,14 +566,13 @@ def test_entries_that_looking_for_hooks_leaves(ma: Any, log: Any) -> None:
 
 @pytest.mark.parametrize("tag", PROCESSORS)
 @without(REMEMBERS)
-@scenario
-def test_lists_of_hooks_with_a_truth_or_a_factory_of_their_own(ma: Any, log: Any, tag: str) -> None:
+def test_lists_of_hooks_with_a_truth_or_a_factory_of_their_own(ma, log, tag):
     class Hooks(list):
-        def __len__(self) -> int:
+        def __len__(self):
             log("length")
             return 0
 
-    def factory() -> list[Any]:
+    def factory():
         log("made")
         return []
 
@@ -622,19 +592,16 @@ def test_lists_of_hooks_with_a_truth_or_a_factory_of_their_own(ma: Any, log: Any
 
 
 @pytest.mark.parametrize("setting", ["many", "partial", "unknown"])
-@scenario
-def test_a_computed_setting_is_asked_as_often_as_upstream_asks(
-    ma: Any, log: Any, setting: str
-) -> None:
+def test_a_computed_setting_is_asked_as_often_as_upstream_asks(ma, log, setting):
     class Truth:
-        def __bool__(self) -> bool:
+        def __bool__(self):
             log("truth")
             return True
 
     class S(ma.Schema):
         f = ma.fields.Integer()
 
-        def process(self, data: Any, **kwargs: Any) -> Any:
+        def process(self, data, **kwargs):
             log("process")
             return data
 
@@ -642,7 +609,7 @@ def test_a_computed_setting_is_asked_as_often_as_upstream_asks(
         second = ma.post_dump(process)
         third = ma.pre_load(process)
 
-    def compute(schema: Any) -> Any:
+    def compute(schema):
         log("asked")
         return Truth()
 
@@ -655,16 +622,15 @@ def test_a_computed_setting_is_asked_as_often_as_upstream_asks(
         log.attempt(schema.loads, '[{"f": 1}]')
 
 
-@scenario
-def test_a_table_of_hooks_that_answers_for_attributes(ma: Any, log: Any) -> None:
+def test_a_table_of_hooks_that_answers_for_attributes(ma, log):
     class Table(dict):
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name):
             log("asked for", name)
             return self[name]
 
     class Factory(collections.defaultdict):
         @property
-        def default_factory(self) -> Any:
+        def default_factory(self):
             log("factory")
             return list
 
@@ -681,15 +647,14 @@ def test_a_table_of_hooks_that_answers_for_attributes(ma: Any, log: Any) -> None
 
 
 @pytest.mark.parametrize("tag", ["post_load", "validates_schema"])
-@scenario
-def test_the_original_holds_what_the_fields_were_given(ma: Any, log: Any, tag: str) -> None:
+def test_the_original_holds_what_the_fields_were_given(ma, log, tag):
     class S(ma.Schema):
         s = ma.fields.String()
         f = ma.fields.Float()
         r = ma.fields.Raw()
 
         @getattr(ma, tag)(pass_original=True)
-        def look(self, data: Any, original: Any, **kwargs: Any) -> Any:
+        def look(self, data, original, **kwargs):
             log("same", [data[name] is original[name] for name in original])
             return data
 

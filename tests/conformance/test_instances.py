@@ -1,7 +1,5 @@
 """Schema instances: what one looks like, and that none reaches another or its class."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import gc
@@ -10,12 +8,9 @@ import io
 import pickle
 import types
 import weakref
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.conformance.lacking import REMEMBERS, without
 from tests.conformance.material import schema_of
 from tests.interpreters import FREE_THREADED
@@ -24,7 +19,7 @@ DATA = {"a": "1", "b": 2, "n": {"x": "3", "y": 4}, "l": [{"x": 5}]}
 LOADED = {"a": "1", "b": "2", "n": {"x": "3", "y": 4}, "l": [{"x": 5}]}
 
 
-def classes(ma: Any, log: Any) -> Any:
+def classes(ma, log):
     class Inner(ma.Schema):
         x = ma.fields.Integer()
         y = ma.fields.Raw(load_only=True)
@@ -47,7 +42,7 @@ def classes(ma: Any, log: Any) -> Any:
     return S
 
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS = {
     "plain": {},
     "many": {"many": True},
     "only": {"only": ("a", "n.x")},
@@ -61,7 +56,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def show(log: Any, schema: Any) -> None:
+def show(log, schema):
     """Everything a user can see of an instance."""
     log("class", type(schema).__name__, repr(schema))
     log("vars", sorted(vars(schema)))
@@ -81,8 +76,7 @@ def show(log: Any, schema: Any) -> None:
 
 @pytest.mark.parametrize("moment", ["fresh", "dumped", "loaded", "both", "twice"])
 @pytest.mark.parametrize("options", OPTIONS)
-@scenario
-def test_what_an_instance_looks_like(ma: Any, log: Any, options: str, moment: str) -> None:
+def test_what_an_instance_looks_like(ma, log, options, moment):
     given = dict(OPTIONS[options])
     if options == "generator":
         given = {"only": iter(["a"])}
@@ -97,11 +91,11 @@ def test_what_an_instance_looks_like(ma: Any, log: Any, options: str, moment: st
     show(log, schema)
 
 
-def _rename_on_binding(schema: Any, name: str, field: Any) -> None:
+def _rename_on_binding(schema, name, field):
     field.data_key = "K" + name
 
 
-LOOKS: dict[str, Callable[[Any], object]] = {
+LOOKS = {
     "nothing": lambda schema: None,
     "fields": lambda schema: schema.fields["a"],
     "declared": lambda schema: schema.declared_fields["a"],
@@ -169,12 +163,11 @@ LOOKS: dict[str, Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("moment", ["before", "between", "after"])
 @pytest.mark.parametrize("look", LOOKS)
-@scenario
-def test_looking_and_changing(ma: Any, log: Any, look: str, moment: str) -> None:
+def test_looking_and_changing(ma, log, look, moment):
     cls = classes(ma, log)
     first, second = cls(), cls(many=True)
 
-    def use() -> None:
+    def use():
         for schema in (first, second, cls(), cls(only=("a", "n"))):
             log.attempt(schema.dump, DATA, many=False)
             log.attempt(schema.load, LOADED, many=False)
@@ -191,7 +184,7 @@ def test_looking_and_changing(ma: Any, log: Any, look: str, moment: str) -> None
     log("vars", sorted(vars(first)))
 
 
-HOOK_LOOKS: dict[str, Callable[[Any], Any]] = {
+HOOK_LOOKS = {
     "once": lambda schema: [name for name, field in schema.fields.items() if field.required],
     "for-each": lambda schema: [schema.fields[name].name for name in ("a", "b", "n")],
     "with-the-rest": lambda schema: (list(schema.fields), sorted(schema.dump_fields), schema.only),
@@ -204,11 +197,10 @@ HOOK_LOOKS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("tag", ["pre_dump", "post_dump", "pre_load", "post_load"])
 @pytest.mark.parametrize("look", HOOK_LOOKS)
-@scenario
-def test_a_hook_that_reads_the_fields(ma: Any, log: Any, look: str, tag: str) -> None:
-    class S(classes(ma, log)):  # type: ignore[misc]
+def test_a_hook_that_reads_the_fields(ma, log, look, tag):
+    class S(classes(ma, log)):
         @getattr(ma, tag)
-        def hook(self, data: Any, **options: Any) -> Any:
+        def hook(self, data, **options):
             log("looks", log.attempt(HOOK_LOOKS[look], self))
             return data
 
@@ -223,8 +215,7 @@ def test_a_hook_that_reads_the_fields(ma: Any, log: Any, look: str, tag: str) ->
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 5])
-@scenario
-def test_an_instance_per_call(ma: Any, log: Any, rounds: int) -> None:
+def test_an_instance_per_call(ma, log, rounds):
     cls = classes(ma, log)
     for number in range(rounds):
         log.attempt(cls().dump, DATA)
@@ -241,11 +232,10 @@ def test_an_instance_per_call(ma: Any, log: Any, rounds: int) -> None:
     ["on_bind_field", "_bind_field", "_init_fields", "_normalize_nested_options", "__init__"],
 )
 @pytest.mark.parametrize("place", ["class", "base", "mixin", "library", "later"])
-@scenario
-def test_methods_that_build_an_instance(ma: Any, log: Any, place: str, name: str) -> None:
+def test_methods_that_build_an_instance(ma, log, place, name):
     original = getattr(ma.Schema, name)
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs):
         log(name, type(self).__name__, args[:1], sorted(kwargs))
         result = original(self, *args, **kwargs)
         if name == "on_bind_field":
@@ -284,8 +274,7 @@ FIELD_METHODS = ["_bind_to_schema", "__copy__", "__deepcopy__", "__init__", "__g
 
 @pytest.mark.parametrize("name", FIELD_METHODS)
 @pytest.mark.parametrize("place", ["class", "made by type()", "library"])
-@scenario
-def test_fields_that_watch_how_they_are_bound(ma: Any, log: Any, place: str, name: str) -> None:
+def test_fields_that_watch_how_they_are_bound(ma, log, place, name):
     if place == "library" and name not in vars(ma.fields.Field):
         return
 
@@ -294,10 +283,10 @@ def test_fields_that_watch_how_they_are_bound(ma: Any, log: Any, place: str, nam
 
     if place == "made by type()":
         # Its module is said to be ``abc``, where the metaclass of number fields makes it.
-        Own = type("Own", (ma.fields.Integer,), {})  # type: ignore[misc]
+        Own = type("Own", (ma.fields.Integer,), {})
     original = getattr(Own, name, None)
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs):
         log(name, type(self).__name__, [type(arg).__name__ for arg in args], sorted(kwargs))
         if name == "__copy__":
             twin = object.__new__(type(self))
@@ -321,15 +310,14 @@ def test_fields_that_watch_how_they_are_bound(ma: Any, log: Any, place: str, nam
         log("copied", getattr(schema.fields["a"], "copied", None))
 
 
-@scenario
-def test_a_field_that_looks_at_its_parent(ma: Any, log: Any) -> None:
+def test_a_field_that_looks_at_its_parent(ma, log):
     class Curious(ma.fields.Field):
-        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+        def _serialize(self, value, attr, obj, **kwargs):
             log("looks", self.name, type(self.parent).__name__, type(self.root).__name__)
             log("siblings", list(self.root.fields), self.root.many, self.root.only)
             return self.parent is self.root
 
-        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+        def _deserialize(self, value, attr, data, **kwargs):
             return self._serialize(value, attr, data)
 
     class Inner(ma.Schema):
@@ -348,8 +336,7 @@ def test_a_field_that_looks_at_its_parent(ma: Any, log: Any) -> None:
             log.attempt(schema.load, data, many=False)
 
 
-@scenario
-def test_declared_fields_are_not_touched(ma: Any, log: Any) -> None:
+def test_declared_fields_are_not_touched(ma, log):
     cls = classes(ma, log)
     before = {name: (id(field), dict(vars(field))) for name, field in cls._declared_fields.items()}
     for options in ({}, {"only": ("n.x",)}, {"exclude": ("l.x",)}, {"load_only": ("a",)}):
@@ -362,8 +349,7 @@ def test_declared_fields_are_not_touched(ma: Any, log: Any) -> None:
         log("unbound", field.parent, field.name, field.root)
 
 
-@scenario
-def test_the_same_field_object_under_two_names(ma: Any, log: Any) -> None:
+def test_the_same_field_object_under_two_names(ma, log):
     shared = ma.fields.Integer()
     cls = ma.Schema.from_dict({"a": shared, "b": shared})
     schema = cls()
@@ -373,8 +359,7 @@ def test_the_same_field_object_under_two_names(ma: Any, log: Any) -> None:
     log.attempt(schema.dump, {"a": 1, "b": 2})
 
 
-@scenario
-def test_inheritance_and_meta(ma: Any, log: Any) -> None:
+def test_inheritance_and_meta(ma, log):
     class Base(ma.Schema):
         class Meta:
             ordered = True
@@ -413,22 +398,21 @@ def test_inheritance_and_meta(ma: Any, log: Any) -> None:
         log("many", schema.many, vars(schema.opts))
 
 
-@scenario
-def test_the_metaclass(ma: Any, log: Any) -> None:
+def test_the_metaclass(ma, log):
     class Meta(ma.schema.SchemaMeta):
         @classmethod
-        def get_declared_fields(mcs, klass: Any, *args: Any, **kwargs: Any) -> Any:
+        def get_declared_fields(mcs, klass, *args, **kwargs):
             fields = super().get_declared_fields(klass, *args, **kwargs)
             log("declared", klass.__name__, list(fields), sorted(kwargs))
             fields["added"] = ma.fields.Constant(1)
             return fields
 
-        def resolve_hooks(cls) -> Any:
+        def resolve_hooks(cls):
             log("hooks", cls.__name__)
             return super().resolve_hooks()
 
     class Opts(ma.SchemaOpts):
-        def __init__(self, meta: Any, **kwargs: Any) -> None:
+        def __init__(self, meta, **kwargs):
             super().__init__(meta, **kwargs)
             self.colour = getattr(meta, "colour", "red")
 
@@ -446,11 +430,10 @@ def test_the_metaclass(ma: Any, log: Any) -> None:
     log.attempt(T().dump, {"f": 1, "g": 2})
 
 
-@scenario
-def test_the_class_registry(ma: Any, log: Any) -> None:
+def test_the_class_registry(ma, log):
     registry = ma.class_registry
 
-    def make(module: str, register: bool = True) -> Any:
+    def make(module, register=True):
         meta = type("Meta", (), {"register": register})
         return type(
             "Same", (ma.Schema,), {"__module__": module, "Meta": meta, "f": ma.fields.Raw()}
@@ -473,8 +456,7 @@ def test_the_class_registry(ma: Any, log: Any) -> None:
         log.attempt(schema.dump, {"n": None})
 
 
-@scenario
-def test_from_dict(ma: Any, log: Any) -> None:
+def test_from_dict(ma, log):
     class Base(ma.Schema):
         a = ma.fields.Raw()
 
@@ -482,7 +464,7 @@ def test_from_dict(ma: Any, log: Any) -> None:
             unknown = "exclude"
 
         @ma.post_dump
-        def after(self, data: Any, **kwargs: Any) -> Any:
+        def after(self, data, **kwargs):
             return {**data, "after": 1}
 
     fields = {"b": ma.fields.Integer()}
@@ -497,13 +479,12 @@ def test_from_dict(ma: Any, log: Any) -> None:
     log.attempt(ma.Schema.from_dict({}).__call__)
 
 
-def documentation(value: Any) -> str:
+def documentation(value):
     """A docstring as ``inspect`` shows it: a compiled one keeps its indentation on each Python."""
     return inspect.cleandoc(value.__doc__ or "")
 
 
-@scenario
-def test_public_faces(ma: Any, log: Any) -> None:
+def test_public_faces(ma, log):
     """Signatures, documentation and annotations of everything public."""
     for module in (ma, ma.fields, ma.schema, ma.validate, ma.utils, ma.decorators, ma.exceptions):
         names = sorted(
@@ -533,13 +514,12 @@ def test_public_faces(ma: Any, log: Any) -> None:
                         log("defaults", function.__defaults__, function.__kwdefaults__)
 
 
-@scenario
-def test_subclasses_with_init(ma: Any, log: Any) -> None:
+def test_subclasses_with_init(ma, log):
     class S(ma.Schema):
         a = ma.fields.Integer()
         b = ma.fields.Integer()
 
-        def __init__(self, *args: Any, hidden: str = "", **kwargs: Any) -> None:
+        def __init__(self, *args, hidden="", **kwargs):
             super().__init__(*args, **kwargs)
             if hidden:
                 self.dump_fields.pop(hidden)
@@ -552,23 +532,22 @@ def test_subclasses_with_init(ma: Any, log: Any) -> None:
 
 
 @without(REMEMBERS)
-@scenario
-def test_attributes_of_an_instance(ma: Any, log: Any) -> None:
+def test_attributes_of_an_instance(ma, log):
     class S(ma.Schema):
         f = ma.fields.Raw()
         extra = "class"
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name):
             if name.startswith("virtual"):
                 return name
             raise AttributeError(name)
 
-        def __setattr__(self, name: str, value: Any) -> None:
+        def __setattr__(self, name, value):
             if name in ("f", "extra"):
                 log("set", name, value)
             super().__setattr__(name, value)
 
-        def __eq__(self, other: object) -> bool:
+        def __eq__(self, other):
             return isinstance(other, S)
 
         __hash__ = None
@@ -586,8 +565,7 @@ def test_attributes_of_an_instance(ma: Any, log: Any) -> None:
 
 
 @without(REMEMBERS)
-@scenario
-def test_instances_are_freed(ma: Any, log: Any) -> None:
+def test_instances_are_freed(ma, log):
     cls = classes(ma, log)
     for use in ("nothing", "dump", "load", "fields"):
         schema = cls()
@@ -606,8 +584,7 @@ def test_instances_are_freed(ma: Any, log: Any) -> None:
 
 @pytest.mark.parametrize("used", [True, False])
 @pytest.mark.parametrize("how", ["copy", "deepcopy"])
-@scenario
-def test_copies(ma: Any, log: Any, how: str, used: bool) -> None:
+def test_copies(ma, log, how, used):
     cls = classes(ma, log)
     schema = cls(only=("a", "n.x"))
     if used:
@@ -625,22 +602,21 @@ def test_copies(ma: Any, log: Any, how: str, used: bool) -> None:
         log.attempt(each.load, LOADED, many=False)
 
 
-@scenario
-def test_what_was_set_before_the_construction(ma: Any, log: Any) -> None:
+def test_what_was_set_before_the_construction(ma, log):
     class S(ma.Schema):
         m = ma.fields.Method("show", deserialize="read")
 
-        def __init__(self, own: str = "", **kwargs: Any) -> None:
+        def __init__(self, own="", **kwargs):
             self.mark = own
             if own:
                 self.show = lambda obj: own
                 self.read = lambda value: own
             super().__init__(**kwargs)
 
-        def show(self, obj: Any) -> str:
+        def show(self, obj):
             return "class"
 
-        def read(self, value: Any) -> str:
+        def read(self, value):
             return "class"
 
     for own in ("", "one", "", "two"):
@@ -653,15 +629,14 @@ def test_what_was_set_before_the_construction(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("how", ["class", "instance"])
-@scenario
-def test_a_dictionary_that_somebody_else_holds(ma: Any, log: Any, how: str) -> None:
-    shared: dict[str, Any] = {}
+def test_a_dictionary_that_somebody_else_holds(ma, log, how):
+    shared = {}
 
     class S(ma.Schema):
         a = ma.fields.Integer()
         b = ma.fields.Integer()
 
-        def __init__(self, **kwargs: Any) -> None:
+        def __init__(self, **kwargs):
             held = self.__dict__ = shared if how == "class" else {}
             super().__init__(**kwargs)
             held["mark"] = "seen"
@@ -673,8 +648,7 @@ def test_a_dictionary_that_somebody_else_holds(ma: Any, log: Any, how: str) -> N
     log("dumped", first.dump({"a": 1, "b": 2}), second.dump({"a": 1, "b": 2}))
 
 
-@scenario
-def test_constructing_an_instance_again(ma: Any, log: Any) -> None:
+def test_constructing_an_instance_again(ma, log):
     cls = classes(ma, log)
     for touched in (False, True):
         schema = cls(only=("a",))
@@ -683,13 +657,12 @@ def test_constructing_an_instance_again(ma: Any, log: Any) -> None:
         log.attempt(schema.__init__, only=("nope",))
         log("fields", list(schema.fields), sorted(vars(schema)))
         schema = cls(only=("a",))
-        schema.__init__(only=("b",))  # type: ignore[misc]
+        schema.__init__(only=("b",))
         log("fields", list(schema.fields), sorted(vars(schema)))
         log.attempt(schema.dump, DATA)
 
 
-@scenario
-def test_a_class_changed_before_its_instance_is_looked_at(ma: Any, log: Any) -> None:
+def test_a_class_changed_before_its_instance_is_looked_at(ma, log):
     cls = classes(ma, log)
     cls()
     schema = cls()
@@ -704,8 +677,7 @@ def test_a_class_changed_before_its_instance_is_looked_at(ma: Any, log: Any) -> 
     log("values", schema.only, list(schema.fields))
 
 
-@scenario
-def test_past_the_class(ma: Any, log: Any) -> None:
+def test_past_the_class(ma, log):
     cls = classes(ma, log)
     cls().dump(DATA)
     for used in (False, True):
@@ -717,12 +689,11 @@ def test_past_the_class(ma: Any, log: Any) -> None:
 
 
 @without(REMEMBERS)
-@scenario
-def test_the_end_of_an_instance(ma: Any, log: Any) -> None:
+def test_the_end_of_an_instance(ma, log):
     class S(ma.Schema):
         a = ma.fields.Integer()
 
-        def __del__(self) -> None:
+        def __del__(self):
             log("end")
 
     # A run of the GC in between would end upstream's instances, which are in cycles.
@@ -738,11 +709,10 @@ def test_the_end_of_an_instance(ma: Any, log: Any) -> None:
     gc.collect()
 
 
-@scenario
-def test_the_table_of_hooks(ma: Any, log: Any) -> None:
+def test_the_table_of_hooks(ma, log):
     class S(ma.Schema):
         @ma.post_dump
-        def after(self, data: Any, **kwargs: Any) -> Any:
+        def after(self, data, **kwargs):
             return data
 
     S().dump({})
@@ -751,13 +721,12 @@ def test_the_table_of_hooks(ma: Any, log: Any) -> None:
     log("restored", type(restored).__name__, restored, restored["none"])
 
 
-@scenario
-def test_a_nested_schema_that_changes_its_options(ma: Any, log: Any) -> None:
+def test_a_nested_schema_that_changes_its_options(ma, log):
     class Inner(ma.Schema):
         x = ma.fields.Integer()
         y = ma.fields.Integer()
 
-        def __init__(self, only: Any = None, exclude: Any = (), **kwargs: Any) -> None:
+        def __init__(self, only=None, exclude=(), **kwargs):
             log("given", list(only or ()), list(exclude))
             for options in (only, exclude):
                 if isinstance(options, ma.schema.OrderedSet):
@@ -776,10 +745,9 @@ def test_a_nested_schema_that_changes_its_options(ma: Any, log: Any) -> None:
         log("options", list(schema.fields["n"].only or ()), list(schema.fields["n"].exclude))
 
 
-@scenario
-def test_options_that_copy_in_their_own_way(ma: Any, log: Any) -> None:
+def test_options_that_copy_in_their_own_way(ma, log):
     class Options(ma.SchemaOpts):
-        def __copy__(self) -> Any:
+        def __copy__(self):
             log("copied")
             return self
 
@@ -792,7 +760,7 @@ def test_options_that_copy_in_their_own_way(ma: Any, log: Any) -> None:
     log("options", S().opts is S.opts)
 
 
-def unusual_dictionaries(ma: Any, log: Any) -> dict[str, Any]:
+def unusual_dictionaries(ma, log):
     """Schema classes whose instances have a dictionary that cannot be replaced, or not unseen."""
 
     class Namespace(ma.Schema, types.SimpleNamespace):
@@ -842,7 +810,6 @@ def unusual_dictionaries(ma: Any, log: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "name", ["Namespace", "Module", "Buffer", "Future", "Failure", "ReadOnly", "Watched"]
 )
-@scenario
 def test_a_dictionary_that_cannot_be_replaced(ma, log, name, nested):
     cls = unusual_dictionaries(ma, log)[name]
     data = {"a": "1"}
@@ -859,7 +826,6 @@ def test_a_dictionary_that_cannot_be_replaced(ma, log, name, nested):
 
 
 @pytest.mark.parametrize("method", ["dump", "load", "dumps", "validate", "loads"])
-@scenario
 def test_a_method_called_on_something_else(ma, log, method):
     class S(ma.Schema):
         a = ma.fields.Integer()
@@ -869,37 +835,37 @@ def test_a_method_called_on_something_else(ma, log, method):
             log.attempt(getattr(ma.Schema, method), given, "{}" if method == "loads" else {"a": 1})
 
 
-def new_as_it_is(log: Any, cls: Any, args: Any, options: Any) -> Any:
+def new_as_it_is(log, cls, args, options):
     return object.__new__(cls)
 
 
-def new_with_attributes(log: Any, cls: Any, args: Any, options: Any) -> Any:
+def new_with_attributes(log, cls, args, options):
     schema = object.__new__(cls)
     schema.request = {"of": "a test"}
     schema.only = "is replaced"
     return schema
 
 
-def new_with_a_method_of_its_own(log: Any, cls: Any, args: Any, options: Any) -> Any:
+def new_with_a_method_of_its_own(log, cls, args, options):
     schema = object.__new__(cls)
     schema.shown = lambda obj: "the instance's"
     return schema
 
 
-def the_only_instance(log: Any, cls: Any, args: Any, options: Any) -> Any:
+def the_only_instance(log, cls, args, options):
     if "instance" not in vars(cls):
         cls.instance = object.__new__(cls)
     return cls.instance
 
 
-def a_list_where_many_is_wanted(log: Any, cls: Any, args: Any, options: Any) -> Any:
+def a_list_where_many_is_wanted(log, cls, args, options):
     # It does what django-rest-marshmallow does.
     if options.get("many"):
         return [cls(**{**options, "many": False})]
     return object.__new__(cls)
 
 
-def an_instance_that_was_constructed(log: Any, cls: Any, args: Any, options: Any) -> Any:
+def an_instance_that_was_constructed(log, cls, args, options):
     schema = object.__new__(cls)
     cls.__init__(schema, exclude=("a",))
     log("constructed", list(schema.fields))
@@ -918,20 +884,17 @@ def an_instance_that_was_constructed(log: Any, cls: Any, args: Any, options: Any
         an_instance_that_was_constructed,
     ],
 )
-@scenario
-def test_a_class_that_makes_its_instances_itself(
-    ma: Any, log: Any, new: Callable[..., Any], options: str
-) -> None:
-    class S(classes(ma, log)):  # type: ignore[misc]
+def test_a_class_that_makes_its_instances_itself(ma, log, new, options):
+    class S(classes(ma, log)):
         m = ma.fields.Method("shown")
 
         class Meta:
             unknown = "exclude"
 
-        def __new__(cls, *args: Any, **options: Any) -> Any:
+        def __new__(cls, *args, **options):
             return new(log, cls, args, options)
 
-        def shown(self, obj: Any) -> str:
+        def shown(self, obj):
             return "the class's"
 
     for _ in range(30):

@@ -10,12 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
-
 NESTED = {"x": 1, "y": 2}
 
 
-def relations(log: Any, schema: Any) -> None:
+def relations(log, schema):
     """Which of a schema's fields, and of what is in them, is the same as which."""
     declared = type(schema)._declared_fields
     for name, field in schema.declared_fields.items():
@@ -37,8 +35,7 @@ def relations(log: Any, schema: Any) -> None:
     [{}, {"only": ("n.x", "l.x")}, {"only": ["a"]}, {"exclude": ("n.x", "l.x", "d.x", "t")}],
 )
 @pytest.mark.parametrize("used", [False, True])
-@scenario
-def test_whose_the_fields_are(ma: Any, log: Any, used: bool, options: Any) -> None:
+def test_whose_the_fields_are(ma, log, used, options):
     fields = ma.fields
 
     class Inner(ma.Schema):
@@ -53,7 +50,7 @@ def test_whose_the_fields_are(ma: Any, log: Any, used: bool, options: Any) -> No
         t = fields.Tuple([fields.Integer(), fields.Nested(Inner, only=("x",))])
         m = fields.Method("get_m")
 
-        def get_m(self, obj: Any) -> Any:
+        def get_m(self, obj):
             return type(self).__name__
 
     for _ in range(3):
@@ -67,13 +64,12 @@ def test_whose_the_fields_are(ma: Any, log: Any, used: bool, options: Any) -> No
         log("method", schema.fields["m"]._serialize_method.__self__ is schema)
 
 
-@scenario
-def test_options_of_a_list_are_those_of_its_schemas(ma: Any, log: Any) -> None:
+def test_options_of_a_list_are_those_of_its_schemas(ma, log):
     class Inner(ma.Schema):
         x = ma.fields.Integer()
         y = ma.fields.Integer()
 
-        def __init__(self, only: Any = None, **kwargs: Any) -> None:
+        def __init__(self, only=None, **kwargs):
             if isinstance(only, ma.schema.OrderedSet):
                 only.add("y")
             super().__init__(only=only, **kwargs)
@@ -88,8 +84,7 @@ def test_options_of_a_list_are_those_of_its_schemas(ma: Any, log: Any) -> None:
     log("only", list(schema.fields["l"].only), list(schema.fields["l"].inner.schema.only))
 
 
-@scenario
-def test_a_field_under_two_names(ma: Any, log: Any) -> None:
+def test_a_field_under_two_names(ma, log):
     twice = ma.fields.List(ma.fields.List(ma.fields.Integer()))
 
     class S(ma.Schema):
@@ -106,20 +101,19 @@ def test_a_field_under_two_names(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("many", [None, True])
-@scenario
-def test_a_schema_made_by_a_function_is_a_copy(ma: Any, log: Any, many: bool | None) -> None:
+def test_a_schema_made_by_a_function_is_a_copy(ma, log, many):
     class Inner(ma.Schema):
         x = ma.fields.Integer()
         m = ma.fields.Method("get_m")
 
-        def get_m(self, obj: Any) -> Any:
+        def get_m(self, obj):
             log("asked", self is seen[-1].fields["n"].schema)
             return 1
 
     class S(ma.Schema):
         n = ma.fields.Nested(lambda: Inner(unknown="include"), many=many)
 
-    seen: list[Any] = []
+    seen = []
     for _ in range(3):
         seen.append(S())
         log("dumped", seen[-1].dump({"n": [NESTED] if many else NESTED}))
@@ -130,9 +124,8 @@ def test_a_schema_made_by_a_function_is_a_copy(ma: Any, log: Any, many: bool | N
 
 @pytest.mark.parametrize("first", ["m", "n"])
 @pytest.mark.parametrize("call", ["dump", "load"])
-@scenario
-def test_looking_in_the_middle_of_a_call(ma: Any, log: Any, call: str, first: str) -> None:
-    def get_m(self: Any, obj: Any) -> Any:
+def test_looking_in_the_middle_of_a_call(ma, log, call, first):
+    def get_m(self, obj):
         return [field.parent is self for field in self.fields.values()]
 
     members = {
@@ -151,8 +144,7 @@ def test_looking_in_the_middle_of_a_call(ma: Any, log: Any, call: str, first: st
 
 @pytest.mark.parametrize("gone", ["many", "partial", "unknown", "error_messages"])
 @pytest.mark.parametrize("name", ["dump_fields", "load_fields", "get_attribute"])
-@scenario
-def test_one_attribute_deleted_and_another_set(ma: Any, log: Any, name: str, gone: str) -> None:
+def test_one_attribute_deleted_and_another_set(ma, log, name, gone):
     class S(ma.Schema):
         a = ma.fields.Integer()
 
@@ -166,13 +158,12 @@ def test_one_attribute_deleted_and_another_set(ma: Any, log: Any, name: str, gon
         log.attempt(schema.load, {"a": 1}, many=False, partial=False, unknown="raise")
 
 
-@scenario
-def test_unknown_names_and_a_repr_of_ones_own(ma: Any, log: Any) -> None:
+def test_unknown_names_and_a_repr_of_ones_own(ma, log):
     class S(ma.Schema):
         a = ma.fields.Integer()
         n = ma.fields.Nested({"x": ma.fields.Integer()})
 
-        def __repr__(self) -> str:
+        def __repr__(self):
             log("repr", sorted(vars(self)))
             return "<own>"
 
@@ -182,9 +173,8 @@ def test_unknown_names_and_a_repr_of_ones_own(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["__copy__", "__reduce_ex__", "__getstate__", "__len__"])
-@scenario
-def test_nested_schemas_that_copy_in_their_own_way(ma: Any, log: Any, name: str) -> None:
-    def method(self: Any, *args: Any) -> Any:
+def test_nested_schemas_that_copy_in_their_own_way(ma, log, name):
+    def method(self, *args):
         log(name, args)
         if name == "__copy__":
             return type(self)()
@@ -201,8 +191,7 @@ def test_nested_schemas_that_copy_in_their_own_way(ma: Any, log: Any, name: str)
 
 
 @pytest.mark.parametrize("name", ["copy", "deepcopy"])
-@scenario
-def test_copying_replaced(ma: Any, log: Any, name: str) -> None:
+def test_copying_replaced(ma, log, name):
     class S(ma.Schema):
         a = ma.fields.Integer()
 
@@ -214,17 +203,14 @@ def test_copying_replaced(ma: Any, log: Any, name: str) -> None:
 
 @pytest.mark.parametrize("base", ["Integer", "Field"])
 @pytest.mark.parametrize("when", ["before", "between"])
-@scenario
-def test_a_method_given_to_a_class_that_had_it_from_its_base(
-    ma: Any, log: Any, when: str, base: str
-) -> None:
+def test_a_method_given_to_a_class_that_had_it_from_its_base(ma, log, when, base):
     class S(ma.Schema):
         a = ma.fields.Integer()
 
     target = getattr(ma.fields, base)
     original = target._bind_to_schema
 
-    def bind(self: Any, name: str, parent: Any) -> None:
+    def bind(self, name, parent):
         log("bound", name, type(parent).__name__)
         original(self, name, parent)
 
@@ -234,8 +220,7 @@ def test_a_method_given_to_a_class_that_had_it_from_its_base(
     S(), S(), S()
 
 
-@scenario
-def test_nothing_of_it_is_seen_on_the_class(ma: Any, log: Any) -> None:
+def test_nothing_of_it_is_seen_on_the_class(ma, log):
     class Base(ma.Schema):
         a = ma.fields.Integer()
 
@@ -252,12 +237,11 @@ def test_nothing_of_it_is_seen_on_the_class(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["many", "partial", "unknown", "error_messages"])
-@scenario
-def test_set_before_construction(ma: Any, log: Any, name: str) -> None:
+def test_set_before_construction(ma, log, name):
     class S(ma.Schema):
         a = ma.fields.Integer()
 
-        def __init__(self) -> None:
+        def __init__(self):
             setattr(self, name, False)
             self.mine = 5
             super().__init__()
@@ -268,8 +252,7 @@ def test_set_before_construction(ma: Any, log: Any, name: str) -> None:
         log("order", sorted(vars(schema)))
 
 
-@scenario
-def test_messages_of_mixins(ma: Any, log: Any) -> None:
+def test_messages_of_mixins(ma, log):
     class Plain:
         pass
 
@@ -298,22 +281,21 @@ class Said(str):
 
     log: Any = None
 
-    def __hash__(self) -> int:
+    def __hash__(self):
         self.log("hash", str(self))
         return str.__hash__(self)
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other):
         self.log("eq", str(self))
         return str.__eq__(self, other)
 
-    def __len__(self) -> int:
+    def __len__(self):
         self.log("len", str(self))
         return str.__len__(self)
 
 
 @pytest.mark.parametrize("name", ["data_key", "attribute"])
-@scenario
-def test_names_that_are_more_than_text(ma: Any, log: Any, name: str) -> None:
+def test_names_that_are_more_than_text(ma, log, name):
     log.patch(Said, "log", staticmethod(log))
     schema = ma.Schema.from_dict({"a": ma.fields.Raw(**{name: Said("key")})})
     for _ in range(4):
@@ -323,7 +305,6 @@ def test_names_that_are_more_than_text(ma: Any, log: Any, name: str) -> None:
         log("loaded", made.load({"key": 3, "a": 4}, unknown="include"))
 
 
-@scenario
 def test_names_that_are_no_collection(ma, log):
     class S(ma.Schema):
         a = ma.fields.Integer()
@@ -337,9 +318,8 @@ def test_names_that_are_no_collection(ma, log):
 
 @pytest.mark.parametrize("look_first", [False, True])
 @pytest.mark.parametrize("class_name", ["S", "Größe", "S" * 50, "S" * 51, "S" * 130])
-@scenario
-def test_an_attribute_that_is_missing(ma: Any, log: Any, class_name: str, look_first: bool) -> None:
-    def broken(self: Any) -> Any:
+def test_an_attribute_that_is_missing(ma, log, class_name, look_first):
+    def broken(self):
         return self.of_the_property
 
     cls = type(

@@ -1,7 +1,5 @@
 """A schema in use is changed, in every way; the next load must see it, as upstream's does."""
 
-from __future__ import annotations
-
 import collections
 import copy
 from collections.abc import Callable
@@ -9,29 +7,31 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario_from_first_use as scenario
+from tests.conformance.harness import FROM_FIRST_USE
 from tests.conformance.material import Color, schema_of
+
+MODES = FROM_FIRST_USE
 
 Change = Callable[[Any, Any, Any], object]
 
 
-def _set(name: str, **attributes: Any) -> Change:
-    def change(ma: Any, cls: Any, schema: Any) -> None:
+def _set(name, **attributes):
+    def change(ma, cls, schema):
         for attribute, value in attributes.items():
             setattr(schema.fields[name], attribute, value)
 
     return change
 
 
-def _fail(ma: Any, text: str = "changed") -> Callable[[Any], None]:
-    def fail(value: Any) -> None:
+def _fail(ma, text="changed"):
+    def fail(value):
         raise ma.ValidationError(text)
 
     return fail
 
 
-def _hook(tag: str, **config: Any) -> Change:
-    def change(ma: Any, cls: Any, schema: Any) -> None:
+def _hook(tag, **config):
+    def change(ma, cls, schema):
         if tag == "validates":
             config["field_names"] = ("a",)
             cls.added = lambda self, value, **kwargs: _fail(ma)(value)
@@ -44,23 +44,23 @@ def _hook(tag: str, **config: Any) -> Change:
     return change
 
 
-def _swap_class(ma: Any, cls: Any, schema: Any) -> None:
+def _swap_class(ma, cls, schema):
     class Other(ma.fields.Integer):
-        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        def _deserialize(self, value, *args, **kwargs):
             return ("other", value)
 
     schema.fields["a"].__class__ = Other
 
 
-def _become_another_schema(ma: Any, cls: Any, schema: Any) -> None:
+def _become_another_schema(ma, cls, schema):
     class Other(cls):
-        def handle_error(self, error: Any, data: Any, **kwargs: Any) -> None:
+        def handle_error(self, error, data, **kwargs):
             raise RuntimeError("handled") from error
 
     schema.__class__ = Other
 
 
-CHANGES: dict[str, Change] = {
+CHANGES = {
     "nothing": lambda ma, cls, schema: None,
     "required": _set("z", required=True),
     "not-required": _set("r", required=False),
@@ -187,7 +187,7 @@ CHANGES: dict[str, Change] = {
 }
 
 
-def _schema_class(ma: Any) -> Any:
+def _schema_class(ma):
     child = ma.Schema.from_dict(
         {"x": ma.fields.Integer(required=True), "y": ma.fields.Raw()}, name="Child"
     )
@@ -216,7 +216,7 @@ def _schema_class(ma: Any) -> Any:
         w = ma.fields.Boolean(truthy={"yes"})
         z = ma.fields.Raw()
 
-        def parse(self, value: Any) -> Any:
+        def parse(self, value):
             return ("parsed", value)
 
     return S
@@ -233,7 +233,7 @@ BAD = {
 }  # fmt: skip
 
 
-def _use(log: Any, schema: Any) -> None:
+def _use(log, schema):
     log("use")
     for _ in range(2):
         log.attempt(schema.load, copy.deepcopy(GOOD))
@@ -244,8 +244,7 @@ def _use(log: Any, schema: Any) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@scenario
-def test_after_a_change(ma: Any, log: Any, change: str) -> None:
+def test_after_a_change(ma, log, change):
     cls = _schema_class(ma)
     schema, other = cls(), cls()
     _use(log, schema)
@@ -257,8 +256,7 @@ def test_after_a_change(ma: Any, log: Any, change: str) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@scenario
-def test_before_the_first_use(ma: Any, log: Any, change: str) -> None:
+def test_before_the_first_use(ma, log, change):
     cls = _schema_class(ma)
     schema = cls()
     CHANGES[change](ma, cls, schema)
@@ -267,8 +265,7 @@ def test_before_the_first_use(ma: Any, log: Any, change: str) -> None:
 
 @pytest.mark.parametrize("how", ["copy", "deepcopy"])
 @pytest.mark.parametrize("change", CHANGES)
-@scenario
-def test_copies_of_a_used_schema(ma: Any, log: Any, change: str, how: str) -> None:
+def test_copies_of_a_used_schema(ma, log, change, how):
     cls = _schema_class(ma)
     schema = cls()
     _use(log, schema)
@@ -280,8 +277,7 @@ def test_copies_of_a_used_schema(ma: Any, log: Any, change: str, how: str) -> No
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@scenario
-def test_a_nested_schema_that_is_changed(ma: Any, log: Any, change: str) -> None:
+def test_a_nested_schema_that_is_changed(ma, log, change):
     cls = _schema_class(ma)
     outer = schema_of(ma, {"s": ma.fields.Nested(cls), "t": ma.fields.List(ma.fields.Nested(cls))})
     data = {"s": GOOD, "t": [BAD]}

@@ -1,14 +1,13 @@
 """Loading with methods overridden or replaced, on every level, before and after first use."""
 
-from __future__ import annotations
-
-from typing import Any
 from unittest import mock
 
 import pytest
 
-from tests.conformance.harness import scenario_from_first_use as scenario
+from tests.conformance.harness import FROM_FIRST_USE
 from tests.conformance.material import schema_of
+
+MODES = FROM_FIRST_USE
 
 PLACES = ["class", "base", "mixin", "instance", "library"]
 FIELD_METHODS = [
@@ -22,7 +21,7 @@ FIELD_METHODS = [
 ]
 
 
-def use(log: Any, schema: Any) -> None:
+def use(log, schema):
     log("use")
     for data in ({"f": "1", "g": "x"}, {"f": "bad"}, {"f": None, "g": 3}, {}, {"f": True}):
         log.attempt(schema.load, data)
@@ -33,8 +32,7 @@ def use(log: Any, schema: Any) -> None:
 @pytest.mark.parametrize("when", ["before", "after", "both"])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", FIELD_METHODS)
-@scenario
-def test_field_methods(ma: Any, log: Any, name: str, place: str, when: str) -> None:
+def test_field_methods(ma, log, name, place, when):
     integer = ma.fields.Integer
 
     class Base(integer):
@@ -58,7 +56,7 @@ def test_field_methods(ma: Any, log: Any, name: str, place: str, when: str) -> N
         use(log, schema)
     original = getattr(integer, name)
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs):
         log(name, args, kwargs)
         return original(self, *args, **kwargs)
 
@@ -99,24 +97,23 @@ SCHEMA_METHODS = [
 @pytest.mark.parametrize("when", ["before", "after", "both"])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", SCHEMA_METHODS)
-@scenario
-def test_schema_methods(ma: Any, log: Any, name: str, place: str, when: str) -> None:
+def test_schema_methods(ma, log, name, place, when):
     class Base(ma.Schema):
         f = ma.fields.Integer(required=True)
         g = ma.fields.Nested({"x": ma.fields.Integer()})
 
         @ma.validates("f")
-        def check(self, value: Any, **kwargs: Any) -> None:
+        def check(self, value, **kwargs):
             log("check", value, kwargs)
             if value == 13:
                 raise ma.ValidationError("unlucky")
 
         @ma.validates_schema
-        def check_all(self, data: Any, **kwargs: Any) -> None:
+        def check_all(self, data, **kwargs):
             log("check_all", data, kwargs)
 
         @ma.post_load
-        def after(self, data: Any, **kwargs: Any) -> Any:
+        def after(self, data, **kwargs):
             log("post", data, kwargs)
             return data
 
@@ -128,7 +125,7 @@ def test_schema_methods(ma: Any, log: Any, name: str, place: str, when: str) -> 
 
     schema = Own()
 
-    def use_it() -> None:
+    def use_it():
         log("use")
         log.attempt(schema.load, [{"f": 1, "g": {"x": 1}}, {"f": "2"}], many=True)
         log.attempt(schema.load, {"f": 13, "g": {"x": 1}})
@@ -140,14 +137,14 @@ def test_schema_methods(ma: Any, log: Any, name: str, place: str, when: str) -> 
     original = getattr(ma.Schema, name)
     if name == "_call_and_store":
 
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args, **kwargs):
             log(name, args[1:], sorted(kwargs))
             return original(*args, **kwargs)
 
-        method: Any = staticmethod(call)
+        method = staticmethod(call)
     else:
 
-        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        def method(self, *args, **kwargs):
             log(name, len(args), sorted(kwargs))
             return original(self, *args, **kwargs)
 
@@ -167,8 +164,7 @@ def test_schema_methods(ma: Any, log: Any, name: str, place: str, when: str) -> 
 
 @pytest.mark.parametrize("place", ["outer", "inner", "inner-instance"])
 @pytest.mark.parametrize("name", SCHEMA_METHODS)
-@scenario
-def test_schema_methods_of_a_nested_schema(ma: Any, log: Any, name: str, place: str) -> None:
+def test_schema_methods_of_a_nested_schema(ma, log, name, place):
     class Inner(ma.Schema):
         x = ma.fields.Integer(required=True)
         y = ma.fields.String(attribute="z")
@@ -187,11 +183,11 @@ def test_schema_methods_of_a_nested_schema(ma: Any, log: Any, name: str, place: 
     original = getattr(ma.Schema, name)
     static = name == "_call_and_store"
 
-    def method(*args: Any, **kwargs: Any) -> Any:
+    def method(*args, **kwargs):
         log(name, len(args), sorted(kwargs))
         return original(*args, **kwargs)
 
-    made: Any = staticmethod(method) if static else method
+    made = staticmethod(method) if static else method
     if place == "outer":
         setattr(Outer, name, made)
     elif place == "inner":
@@ -215,8 +211,7 @@ NESTED_METHODS = [
 
 @pytest.mark.parametrize("place", ["class", "instance", "library"])
 @pytest.mark.parametrize("name", NESTED_METHODS)
-@scenario
-def test_methods_of_nested_fields(ma: Any, log: Any, name: str, place: str) -> None:
+def test_methods_of_nested_fields(ma, log, name, place):
     class Own(ma.fields.Nested):
         pass
 
@@ -234,7 +229,7 @@ def test_methods_of_nested_fields(ma: Any, log: Any, name: str, place: str) -> N
     else:
         original = getattr(ma.fields.Nested, name)
 
-        def made(self: Any, *args: Any, **kwargs: Any) -> Any:
+        def made(self, *args, **kwargs):
             log(name, args, kwargs)
             return original(self, *args, **kwargs)
 
@@ -268,9 +263,8 @@ HELPERS = [
 
 
 @pytest.mark.parametrize(("module", "name"), HELPERS)
-@scenario
-def test_helpers_of_the_library(ma: Any, log: Any, module: str, name: str) -> None:
-    def check(value: Any) -> None:
+def test_helpers_of_the_library(ma, log, module, name):
+    def check(value):
         if value == "bad":
             raise ma.ValidationError(["one", "two"])
 
@@ -301,8 +295,7 @@ def test_helpers_of_the_library(ma: Any, log: Any, module: str, name: str) -> No
         log.attempt(schema.load, [data], many=True)
 
 
-@scenario
-def test_mocks_wrapped_around_methods(ma: Any, log: Any) -> None:
+def test_mocks_wrapped_around_methods(ma, log):
     class S(ma.Schema):
         f = ma.fields.Integer()
         g = ma.fields.String(validate=ma.validate.Length(max=2))
@@ -335,22 +328,21 @@ def test_mocks_wrapped_around_methods(ma: Any, log: Any) -> None:
     ["data_key", "load_default", "attribute", "required", "allow_none", "validators", "pre_load"],
 )
 @pytest.mark.parametrize("sort", ["property", "getattribute", "class"])
-@scenario
-def test_computed_field_attributes(ma: Any, log: Any, sort: str, attribute: str) -> None:
+def test_computed_field_attributes(ma, log, sort, attribute):
     calls = [0]
     listed = attribute in ("validators", "pre_load")
 
-    def compute(self: Any = None) -> Any:
+    def compute(self=None):
         calls[0] += 1
         if listed:
             return [log.spy("listed", lambda value: value)]
         return f"computed {calls[0]}"
 
     if sort == "property":
-        members: dict[str, Any] = {attribute: property(compute, lambda self, value: None)}
+        members = {attribute: property(compute, lambda self, value: None)}
     elif sort == "getattribute":
 
-        def ask(self: Any, name: str) -> Any:
+        def ask(self, name):
             return compute() if name == attribute else object.__getattribute__(self, name)
 
         members = {"__getattribute__": ask}
@@ -366,8 +358,7 @@ def test_computed_field_attributes(ma: Any, log: Any, sort: str, attribute: str)
 
 
 @pytest.mark.parametrize("where", ["class", "instance", "edited", "library"])
-@scenario
-def test_truthy_and_falsy(ma: Any, log: Any, where: str) -> None:
+def test_truthy_and_falsy(ma, log, where):
     class Own(ma.fields.Boolean):
         pass
 
@@ -393,8 +384,7 @@ def test_truthy_and_falsy(ma: Any, log: Any, where: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["edited", "replaced", "instance", "subclass"])
-@scenario
-def test_parsing_functions(ma: Any, log: Any, place: str) -> None:
+def test_parsing_functions(ma, log, place):
     class Own(ma.fields.DateTime):
         pass
 
@@ -422,19 +412,18 @@ def test_parsing_functions(ma: Any, log: Any, place: str) -> None:
 @pytest.mark.parametrize(
     "where", ["_deserialize", "deserialize", "validator", "pre_load", "post_load", "default"]
 )
-@scenario
-def test_exceptions_of_user_code(ma: Any, log: Any, where: str, error: Any) -> None:
+def test_exceptions_of_user_code(ma, log, where, error):
     cause = ma.ValidationError({"x": ["y"]}, "field") if isinstance(error, str) else error("boom")
     count = [0]
 
-    def fail(*args: Any, **kwargs: Any) -> Any:
+    def fail(*args, **kwargs):
         count[0] += 1
         raise cause
 
     class Own(ma.fields.Raw):
         pass
 
-    options: dict[str, Any] = {
+    options = {
         "validator": {"validate": [ma.validate.Length(max=1), fail]},
         "pre_load": {"pre_load": fail},
         "post_load": {"post_load": [str, fail]},
@@ -450,12 +439,11 @@ def test_exceptions_of_user_code(ma: Any, log: Any, where: str, error: Any) -> N
     log("count", count)
 
 
-@scenario
-def test_the_same_error_raised_again_and_again(ma: Any, log: Any) -> None:
+def test_the_same_error_raised_again_and_again(ma, log):
     messages = ["shared"]
     error = ma.ValidationError(messages)
 
-    def fail(value: Any) -> None:
+    def fail(value):
         raise error
 
     schema = schema_of(ma, {"f": ma.fields.Raw(validate=fail), "g": ma.fields.Raw(validate=fail)})
@@ -465,10 +453,9 @@ def test_the_same_error_raised_again_and_again(ma: Any, log: Any) -> None:
     log("messages", messages, error)
 
 
-@scenario
-def test_valid_data_that_is_false(ma: Any, log: Any) -> None:
+def test_valid_data_that_is_false(ma, log):
     class Own(ma.fields.Raw):
-        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        def _deserialize(self, value, *args, **kwargs):
             raise ma.ValidationError("no", valid_data=value)
 
     schema = schema_of(

@@ -2,24 +2,14 @@
 in which every scenario that loads goes through it.
 """
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import pytest
 
-from tests.conformance.harness import engine, scenario
 from tests.conformance.material import Proxy
 
-MODES = ["no-plans"] if engine is None else ["plans", "no-plans"]
 
-
-def both(function: Any) -> Any:
-    return scenario(function, MODES)
-
-
-def order_of(ma: Any, **meta: Any) -> Any:
+def order_of(ma, **meta):
     fields = ma.fields
 
     class Item(ma.Schema):
@@ -93,7 +83,7 @@ TEXTS = {
 }
 
 
-def show(log: Any, load: Any, *args: Any, **options: Any) -> None:
+def show(log, load, *args, **options):
     """What it returns; of a failure also the data, which may hold what the result holds."""
     found = log.attempt(load, *args, **options)
     if hasattr(found, "valid_data"):
@@ -104,8 +94,7 @@ def show(log: Any, load: Any, *args: Any, **options: Any) -> None:
 
 @pytest.mark.parametrize("unknown", ["raise", "exclude", "include"])
 @pytest.mark.parametrize("text", TEXTS)
-@both
-def test_texts(ma: Any, log: Any, text: str, unknown: str) -> None:
+def test_texts(ma, log, text, unknown):
     schema = order_of(ma, unknown=unknown, inner=unknown)()
     for options in ({}, {"many": True}, {"partial": True}, {"partial": ("first.sku", "id")}):
         show(log, schema.loads, TEXTS[text], **options)
@@ -113,14 +102,13 @@ def test_texts(ma: Any, log: Any, text: str, unknown: str) -> None:
     show(log, schema.loads, TEXTS[text], many=True, unknown="exclude")
 
 
-@both
-def test_nothing_runs_before_the_end_of_the_text(ma: Any, log: Any) -> None:
+def test_nothing_runs_before_the_end_of_the_text(ma, log):
     class Loud(ma.Schema):
         a = ma.fields.Integer(validate=lambda value: log("validator", value))
         b = ma.fields.Function(deserialize=lambda value: log("function", value))
 
         @ma.pre_load
-        def before(self, data: Any, **kwargs: Any) -> Any:
+        def before(self, data, **kwargs):
             log("pre_load", data)
             return data
 
@@ -128,10 +116,9 @@ def test_nothing_runs_before_the_end_of_the_text(ma: Any, log: Any) -> None:
         show(log, Loud().loads, text)
 
 
-@both
-def test_a_field_changes_what_it_is_given(ma: Any, log: Any) -> None:
+def test_a_field_changes_what_it_is_given(ma, log):
     class Greedy(ma.fields.Field):
-        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+        def _deserialize(self, value, attr, data, **kwargs):
             log("given", value, attr, data)
             data["c"] = {"n": 40}
             data["new"] = [1]
@@ -154,11 +141,10 @@ def test_a_field_changes_what_it_is_given(ma: Any, log: Any) -> None:
         show(log, schema.loads, '{"d": [], "b": {"n": "x"}, "a": {}, "c": {"n": "y"}}')
 
 
-@both
-def test_who_sees_the_same_object(ma: Any, log: Any) -> None:
+def test_who_sees_the_same_object(ma, log):
     seen = []
 
-    def keep(value: Any) -> None:
+    def keep(value):
         seen.append(value)
         value["more"] = [1]
         raise ma.ValidationError("no")
@@ -167,15 +153,14 @@ def test_who_sees_the_same_object(ma: Any, log: Any) -> None:
         a = ma.fields.Raw(data_key="x", validate=keep)
         b = ma.fields.Nested(ma.Schema.from_dict({"y": ma.fields.Raw()}), data_key="z")
 
-        def handle_error(self, error: Any, data: Any, **kwargs: Any) -> None:
+        def handle_error(self, error, data, **kwargs):
             log("same", data["x"] is seen[-1], data is error.data, data)
 
     show(log, Twice().loads, '{"x": {"y": [2]}, "z": {"y": {"q": 1}, "w": 1}}')
     show(log, Twice().loads, '{"x": {}, "z": {"y": [1]}}')
 
 
-@both
-def test_two_fields_of_one_key(ma: Any, log: Any) -> None:
+def test_two_fields_of_one_key(ma, log):
     class Pair(ma.Schema):
         a = ma.fields.Raw(data_key="x")
         b = ma.fields.Raw(data_key="x")
@@ -188,31 +173,30 @@ def test_two_fields_of_one_key(ma: Any, log: Any) -> None:
 
 @pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("original", [False, True])
-@both
-def test_hooks(ma: Any, log: Any, many: bool, original: bool) -> None:
+def test_hooks(ma, log, many, original):
     class Hooked(ma.Schema):
         a = ma.fields.Integer()
         r = ma.fields.Raw()
 
         @ma.post_load(pass_collection=many, pass_original=original)
-        def after(self, *args: Any, **kwargs: Any) -> Any:
+        def after(self, *args, **kwargs):
             log("post_load", args, kwargs, [each is args[0] for each in args])
             return args[0]
 
         @ma.validates("a")
-        def check(self, value: Any, **kwargs: Any) -> None:
+        def check(self, value, **kwargs):
             log("validates", value, kwargs)
             if value == 3:
                 raise ma.ValidationError("three")
 
     class Validated(Hooked):
         @ma.validates_schema(pass_collection=many, pass_original=original)
-        def check_all(self, *args: Any, **kwargs: Any) -> None:
+        def check_all(self, *args, **kwargs):
             log("validates_schema", args, kwargs)
 
     class Before(Validated):
         @ma.pre_load(pass_collection=many)
-        def before(self, data: Any, **kwargs: Any) -> Any:
+        def before(self, data, **kwargs):
             log("pre_load", data, kwargs)
             return data
 
@@ -223,9 +207,8 @@ def test_hooks(ma: Any, log: Any, many: bool, original: bool) -> None:
 
 
 @pytest.mark.parametrize("name", ["load", "_do_load", "_deserialize", "loads", "get_attribute"])
-@both
-def test_methods_of_the_users(ma: Any, log: Any, name: str) -> None:
-    def own(self: Any, *args: Any, **kwargs: Any) -> Any:
+def test_methods_of_the_users(ma, log, name):
+    def own(self, *args, **kwargs):
         log(name, args, sorted(kwargs))
         return getattr(super(Own, self), name)(*args, **kwargs)
 
@@ -238,8 +221,7 @@ def test_methods_of_the_users(ma: Any, log: Any, name: str) -> None:
     show(log, Parent().loads, '{"n": {"a": 1}, "l": [{"a": 2}, {"a": "x"}]}')
 
 
-@both
-def test_a_method_of_the_instance(ma: Any, log: Any) -> None:
+def test_a_method_of_the_instance(ma, log):
     schema = ma.Schema.from_dict({"a": ma.fields.Integer()})()
     show(log, schema.loads, '{"a": 1}')
     schema.load = lambda *args, **kwargs: (args, kwargs)
@@ -248,8 +230,7 @@ def test_a_method_of_the_instance(ma: Any, log: Any) -> None:
     show(log, schema.loads, '{"a": 1}')
 
 
-@both
-def test_options_of_json(ma: Any, log: Any) -> None:
+def test_options_of_json(ma, log):
     schema = ma.Schema.from_dict({"a": ma.fields.Raw()})()
     for options in (
         {"parse_float": str},
@@ -265,11 +246,10 @@ def test_options_of_json(ma: Any, log: Any) -> None:
         show(log, schema.loads, '{"a": [1, 2.5, NaN, "\t"]}', **options)
 
 
-@both
-def test_a_json_of_the_users(ma: Any, log: Any) -> None:
+def test_a_json_of_the_users(ma, log):
     class Module:
         @staticmethod
-        def loads(text: Any, **options: Any) -> Any:
+        def loads(text, **options):
             log("loads", text, options)
             return {"a": 5}
 
@@ -289,16 +269,15 @@ def test_a_json_of_the_users(ma: Any, log: Any) -> None:
     show(log, schema.loads, '{"a": 1}')
 
 
-@both
-def test_options_class_with_a_property(ma: Any, log: Any) -> None:
+def test_options_class_with_a_property(ma, log):
     class Options(ma.SchemaOpts):
         @property
-        def render_module(self) -> Any:
+        def render_module(self):
             log("asked")
             return json
 
         @render_module.setter
-        def render_module(self, value: Any) -> None:
+        def render_module(self, value):
             log("set")
 
     class Own(ma.Schema):
@@ -308,8 +287,7 @@ def test_options_class_with_a_property(ma: Any, log: Any) -> None:
     show(log, Own().loads, '{"a": "1"}')
 
 
-@both
-def test_a_schema_inside_itself(ma: Any, log: Any) -> None:
+def test_a_schema_inside_itself(ma, log):
     class Node(ma.Schema):
         name = ma.fields.String(required=True)
         child = ma.fields.Nested(lambda: Node(), allow_none=True)
@@ -324,9 +302,8 @@ def test_a_schema_inside_itself(ma: Any, log: Any) -> None:
         show(log, Node().loads, text)
 
 
-@both
-def test_index_errors_and_dict_class(ma: Any, log: Any) -> None:
-    class Ordered(dict):  # type: ignore[type-arg]
+def test_index_errors_and_dict_class(ma, log):
+    class Ordered(dict):
         pass
 
     class Own(ma.Schema):
@@ -344,11 +321,11 @@ def test_index_errors_and_dict_class(ma: Any, log: Any) -> None:
         show(log, Own().loads, text)
 
 
-def keep_given(ma: Any, log: Any, given: list[Any]) -> Any:
+def keep_given(ma, log, given):
     """A field that keeps what it is given and changes it."""
 
     class Keeping(ma.fields.Field):
-        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+        def _deserialize(self, value, attr, data, **kwargs):
             log("given", value, attr, data)
             given.append(value)
             if isinstance(value, dict):
@@ -371,10 +348,9 @@ TABLES = (
 
 @pytest.mark.parametrize("keys", ["none", "text", "whole", "own"])
 @pytest.mark.parametrize("values", ["none", "whole", "nested", "list", "raw", "own", "dict"])
-@both
-def test_dictionaries(ma: Any, log: Any, keys: str, values: str) -> None:
+def test_dictionaries(ma, log, keys, values):
     fields = ma.fields
-    given: list[Any] = []
+    given = []
     inner = ma.Schema.from_dict({"n": fields.Integer(required=True)})
     key_fields = {
         "none": None,
@@ -395,7 +371,7 @@ def test_dictionaries(ma: Any, log: Any, keys: str, values: str) -> None:
     class Holder(ma.Schema):
         t = fields.Dict(keys=key_fields[keys], values=value_fields[values])
 
-        def handle_error(self, error: Any, data: Any, **kwargs: Any) -> None:
+        def handle_error(self, error, data, **kwargs):
             log("failed", data, [any(each is x for x in given) for each in data.values()])
 
     for unknown in ("raise", "exclude"):

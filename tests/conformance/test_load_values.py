@@ -1,21 +1,18 @@
 """Every field class, with each option, given every value: what ``load`` makes of it."""
 
-from __future__ import annotations
-
 import collections
 import decimal
 import types
-from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario, table
+from tests.conformance.harness import table
 from tests.conformance.material import FIELDS, VALUES, DictLike, Mapped, MultiDict, Plain, schema_of
 
 
 @pytest.mark.parametrize("kind", FIELDS)
 @table
-def test_each_value(ma: Any, log: Any, kind: str) -> None:
+def test_each_value(ma, log, kind):
     schema = schema_of(ma, {"f": FIELDS[kind](ma)})
     for name, make in VALUES.items():
         value = make()
@@ -26,7 +23,7 @@ def test_each_value(ma: Any, log: Any, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FIELDS)
 @table
-def test_each_value_in_a_list_of_items(ma: Any, log: Any, kind: str) -> None:
+def test_each_value_in_a_list_of_items(ma, log, kind):
     schema = schema_of(ma, {"e": ma.fields.Integer(), "f": FIELDS[kind](ma)}, many=True)
     for name, make in VALUES.items():
         log(name)
@@ -36,7 +33,7 @@ def test_each_value_in_a_list_of_items(ma: Any, log: Any, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FIELDS)
 @table
-def test_absent(ma: Any, log: Any, kind: str) -> None:
+def test_absent(ma, log, kind):
     schema = schema_of(ma, {"f": FIELDS[kind](ma)})
     for data in ({}, {"f": ma.missing}, {"F": 1}, None, [], "text", 3, Plain()):
         for partial in (None, True, False, ("f",), ("g",), ()):
@@ -47,7 +44,7 @@ def test_absent(ma: Any, log: Any, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FIELDS)
 @table
-def test_inside_a_list_and_a_dict(ma: Any, log: Any, kind: str) -> None:
+def test_inside_a_list_and_a_dict(ma, log, kind):
     listed = schema_of(ma, {"f": ma.fields.List(FIELDS[kind](ma))})
     mapped = schema_of(ma, {"f": ma.fields.Dict(values=FIELDS[kind](ma))})
     paired = schema_of(ma, {"f": ma.fields.Tuple([FIELDS[kind](ma), ma.fields.Integer()])})
@@ -60,7 +57,7 @@ def test_inside_a_list_and_a_dict(ma: Any, log: Any, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FIELDS)
 @table
-def test_as_keys_of_a_dict(ma: Any, log: Any, kind: str) -> None:
+def test_as_keys_of_a_dict(ma, log, kind):
     schema = schema_of(ma, {"f": ma.fields.Dict(keys=FIELDS[kind](ma), values=ma.fields.Integer())})
     for name, make in VALUES.items():
         log(name)
@@ -73,7 +70,7 @@ def test_as_keys_of_a_dict(ma: Any, log: Any, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FIELDS)
 @table
-def test_required_and_none(ma: Any, log: Any, kind: str) -> None:
+def test_required_and_none(ma, log, kind):
     for required in (True, False):
         for allow_none in (True, False):
             field = FIELDS[kind](ma)
@@ -86,7 +83,7 @@ def test_required_and_none(ma: Any, log: Any, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FIELDS)
 @table
-def test_called_directly(ma: Any, log: Any, kind: str) -> None:
+def test_called_directly(ma, log, kind):
     field = FIELDS[kind](ma)
     for name, make in VALUES.items():
         log(name)
@@ -98,8 +95,7 @@ def test_called_directly(ma: Any, log: Any, kind: str) -> None:
 
 @pytest.mark.parametrize("default", ["value", "callable", "none", "missing", "class", "raises"])
 @pytest.mark.parametrize("kind", ["string", "integer", "raw", "list-int", "nested", "function"])
-@scenario
-def test_load_default(ma: Any, log: Any, kind: str, default: str) -> None:
+def test_load_default(ma, log, kind, default):
     field = FIELDS[kind](ma)
     field.load_default = {
         "value": 7,
@@ -117,9 +113,8 @@ def test_load_default(ma: Any, log: Any, kind: str, default: str) -> None:
 
 
 @pytest.mark.parametrize("error", ["ValidationError", "ValueError"])
-@scenario
-def test_a_load_default_that_fails(ma: Any, log: Any, error: str) -> None:
-    def fail() -> Any:
+def test_a_load_default_that_fails(ma, log, error):
+    def fail():
         raise ma.ValidationError("no default") if error == "ValidationError" else ValueError("no")
 
     log.attempt(schema_of(ma, {"f": ma.fields.Raw(load_default=fail)}).load, {})
@@ -144,8 +139,7 @@ MAPPINGS = {
 
 @pytest.mark.parametrize("unknown", ["raise", "exclude", "include"])
 @pytest.mark.parametrize("mapping", MAPPINGS)
-@scenario
-def test_mappings(ma: Any, log: Any, mapping: str, unknown: str) -> None:
+def test_mappings(ma, log, mapping, unknown):
     schema = schema_of(
         ma,
         {"f": ma.fields.Integer(), "n": ma.fields.Nested({"x": ma.fields.Integer()})},
@@ -161,8 +155,7 @@ def test_mappings(ma: Any, log: Any, mapping: str, unknown: str) -> None:
 
 
 @pytest.mark.parametrize("attribute", ["g", "a.b", "a.b.c", "", ".", "a.", ".a", "a..b"])
-@scenario
-def test_attribute(ma: Any, log: Any, attribute: str) -> None:
+def test_attribute(ma, log, attribute):
     schema = schema_of(
         ma,
         {
@@ -176,8 +169,7 @@ def test_attribute(ma: Any, log: Any, attribute: str) -> None:
         log.attempt(schema.load, [data], many=True)
 
 
-@scenario
-def test_attributes_that_collide_with_each_other(ma: Any, log: Any) -> None:
+def test_attributes_that_collide_with_each_other(ma, log):
     schema = schema_of(ma, {"f": ma.fields.Raw(attribute="a"), "g": ma.fields.Raw(attribute="a.b")})
     log.attempt(schema.load, {"f": 1, "g": 2})
     log.attempt(schema.load, {"f": {"c": 1}, "g": 2})
@@ -185,8 +177,7 @@ def test_attributes_that_collide_with_each_other(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "other", "with.dot", 3, ("t",)])
-@scenario
-def test_data_key(ma: Any, log: Any, key: Any) -> None:
+def test_data_key(ma, log, key):
     schema = schema_of(ma, {"f": ma.fields.Integer(data_key=key, required=True)})
     for data in ({key: "1"}, {key: "x"}, {"f": 1}, {}, {key: 1, "f": 2}):
         log.attempt(schema.load, data)
@@ -195,8 +186,7 @@ def test_data_key(ma: Any, log: Any, key: Any) -> None:
 
 @pytest.mark.parametrize("data", [0, 1, "", "text", b"x", [], [1], (), None, True, {1, 2}, 1.5])
 @pytest.mark.parametrize("many", [True, False, None])
-@scenario
-def test_wrong_input(ma: Any, log: Any, data: Any, many: Any) -> None:
+def test_wrong_input(ma, log, data, many):
     schema = schema_of(ma, {"f": ma.fields.Integer(required=True)})
     log.attempt(schema.load, data, many=many)
     log.attempt(schema.validate, data, many=many)
@@ -204,8 +194,7 @@ def test_wrong_input(ma: Any, log: Any, data: Any, many: Any) -> None:
 
 
 @pytest.mark.parametrize("index_errors", [True, False, None, 0])
-@scenario
-def test_index_errors(ma: Any, log: Any, index_errors: Any) -> None:
+def test_index_errors(ma, log, index_errors):
     class S(ma.Schema):
         class Meta:
             pass
@@ -220,12 +209,11 @@ def test_index_errors(ma: Any, log: Any, index_errors: Any) -> None:
     log.attempt(S().validate, data, many=True)
 
 
-@scenario
-def test_hostile_keys(ma: Any, log: Any) -> None:
+def test_hostile_keys(ma, log):
     class Key(str):
         __hash__ = str.__hash__
 
-        def __eq__(self, other: object) -> bool:
+        def __eq__(self, other):
             raise RuntimeError("compared")
 
     schema = schema_of(ma, {"f": ma.fields.Raw(), "g": ma.fields.Raw()}, unknown=ma.INCLUDE)
@@ -234,8 +222,7 @@ def test_hostile_keys(ma: Any, log: Any) -> None:
             log.attempt(schema.load, {key: 1, "g": 2}, unknown=unknown)
 
 
-@scenario
-def test_keys_of_a_str_subclass(ma: Any, log: Any) -> Any:
+def test_keys_of_a_str_subclass(ma, log):
     class Key(str):
         pass
 
@@ -244,8 +231,7 @@ def test_keys_of_a_str_subclass(ma: Any, log: Any) -> Any:
 
 
 @pytest.mark.parametrize("unknown", ["raise", "exclude", "include", "odd", None, True, 0])
-@scenario
-def test_unknown_everywhere(ma: Any, log: Any, unknown: Any) -> None:
+def test_unknown_everywhere(ma, log, unknown):
     class Inner(ma.Schema):
         x = ma.fields.Integer()
 
@@ -273,8 +259,7 @@ def test_unknown_everywhere(ma: Any, log: Any, unknown: Any) -> None:
     log.attempt(S().load, data)
 
 
-@scenario
-def test_the_order_of_unknown_keys(ma: Any, log: Any) -> None:
+def test_the_order_of_unknown_keys(ma, log):
     schema = schema_of(ma, {"f": ma.fields.Raw()}, unknown=ma.INCLUDE)
     data = {f"key {number}": number for number in range(40)}
     log.attempt(schema.load, data)
@@ -284,8 +269,7 @@ def test_the_order_of_unknown_keys(ma: Any, log: Any) -> None:
 @pytest.mark.parametrize(
     "partial", [True, False, None, (), ("f",), ["n.x"], {"n", "n.y"}, "f", ("n.x", "m.x", "f"), 1]
 )
-@scenario
-def test_partial_everywhere(ma: Any, log: Any, partial: Any) -> None:
+def test_partial_everywhere(ma, log, partial):
     class Inner(ma.Schema):
         x = ma.fields.Integer(required=True)
         y = ma.fields.Integer(required=True, data_key="Y")
@@ -312,14 +296,13 @@ def test_partial_everywhere(ma: Any, log: Any, partial: Any) -> None:
         log.attempt(S().validate, data, partial=partial)
 
 
-@scenario
-def test_what_a_field_is_given(ma: Any, log: Any) -> None:
+def test_what_a_field_is_given(ma, log):
     class Own(ma.fields.Field):
-        def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        def deserialize(self, value, *args, **kwargs):
             log("deserialize", value, args, kwargs)
             return super().deserialize(value, *args, **kwargs)
 
-        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+        def _deserialize(self, value, attr, data, **kwargs):
             log("_deserialize", value, attr, data, kwargs)
             return value
 
@@ -342,8 +325,7 @@ def test_what_a_field_is_given(ma: Any, log: Any) -> None:
 
 @pytest.mark.parametrize("odd", ["rounding", "places"])
 @pytest.mark.parametrize("value", ["1.25", 1, 1.25, decimal.Decimal("1.25"), "NaN", "x"])
-@scenario
-def test_decimal_that_cannot_be_rounded(ma: Any, log: Any, value: Any, odd: str) -> None:
+def test_decimal_that_cannot_be_rounded(ma, log, value, odd):
     schema = ma.Schema.from_dict({"f": ma.fields.Decimal(places=1, rounding="NO_SUCH_WAY")})()
     if odd == "places":
         schema.fields["f"].rounding = None
@@ -355,8 +337,7 @@ def test_decimal_that_cannot_be_rounded(ma: Any, log: Any, value: Any, odd: str)
 
 @pytest.mark.parametrize("value", ["123456.789", 123456.789, decimal.Decimal("123456.789"), "1"])
 @pytest.mark.parametrize("allow_nan", [False, True])
-@scenario
-def test_rounded_to_nan(ma: Any, log: Any, value: Any, allow_nan: bool) -> None:
+def test_rounded_to_nan(ma, log, value, allow_nan):
     """A context that does not trap InvalidOperation rounds what has no room to NaN."""
     schema = ma.Schema.from_dict({"f": ma.fields.Decimal(places=2, allow_nan=allow_nan)})()
     for traps in ([], [decimal.InvalidOperation]):

@@ -1,24 +1,19 @@
 """Messages of invalid values, in each way in which a user may word them."""
 
-from __future__ import annotations
-
 import collections
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.conformance.material import FIELDS, Color, schema_of
 
-BAD: tuple[Any, ...] = (
+BAD = (
     "x", "", "nan", "1e999", "1e400", "-inf", "٣", "1_0", "1e+_5", 3, 2.5, float("nan"),
     float("inf"), 10**400, True, None, [], ["x"], [1, "x"], {}, {"a": "x"}, b"x", "x" * 40,
     "2020-13-01", "RED", "name", ...,
 )  # fmt: skip
-TEXTS: dict[str, Any] = {
+TEXTS = {
     "input": "no {input}",
     "input, formatted": "no {input!r:>5}",
     "type": "{input.__class__.__name__} {obj_type} {choices}",
@@ -36,28 +31,28 @@ TEXTS: dict[str, Any] = {
 class Lazy:
     """Text that is translated when it is shown."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         self.text = text
 
-    def __str__(self) -> str:
+    def __str__(self):
         return f"translated {self.text}"
 
-    def format(self, **words: Any) -> str:
+    def format(self, **words):
         return f"formatted {self.text} {sorted(words)}"
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other):
         return isinstance(other, Lazy) and other.text == self.text
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
-    def __repr__(self) -> str:
+    def __repr__(self):
         return f"Lazy({self.text!r})"
 
 
 class Gettext(str):
     """What a catalogue gives: text with a method of its own."""
 
-    def format(self, *args: Any, **words: Any) -> str:
+    def format(self, *args, **words):
         return "catalogue: " + str.format(self, *args, **words)
 
 
@@ -69,7 +64,7 @@ KEYS = (
 )  # fmt: skip
 
 
-def see(ma: Any, log: Any, fields: dict[str, Any], *values: Any, **options: Any) -> None:
+def see(ma, log, fields, *values, **options):
     """Load invalid values of the one field "f", as it is, in many and in text."""
     schema = schema_of(ma, fields, **options)
     for _ in range(2):
@@ -81,48 +76,47 @@ def see(ma: Any, log: Any, fields: dict[str, Any], *values: Any, **options: Any)
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("kind", FIELDS)
-@scenario
-def test_a_text_of_the_field(ma: Any, log: Any, kind: str, text: str) -> None:
+def test_a_text_of_the_field(ma, log, kind, text):
     field = FIELDS[kind](ma)
     field.required = field.load_default is ma.missing
     field.error_messages = field.error_messages | dict.fromkeys(KEYS, TEXTS[text])
     see(ma, log, {"f": field}, *BAD)
 
 
-def own_class(**members: Any) -> Callable[[Any, Any], Any]:
-    def make(ma: Any, field: Any) -> Any:
+def own_class(**members):
+    def make(ma, field):
         field.__class__ = type("Own", (type(field),), members)
         return field
 
     return make
 
 
-def make_error(self: Any, key: str, **words: Any) -> Any:
+def make_error(self, key, **words):
     error = type(self).__mro__[1].make_error(self, key, **words)
     error.messages.append(f"own {key} {sorted(words)}")
     return error
 
 
-def fail(self: Any, key: str, **words: Any) -> Any:
+def fail(self, key, **words):
     raise AssertionError("nobody calls this")
 
 
-def on_instance(ma: Any, field: Any) -> Any:
+def on_instance(ma, field):
     field.make_error = lambda key, **words: ma.ValidationError([key, sorted(words)])
     return field
 
 
-def without_keys(ma: Any, field: Any) -> Any:
+def without_keys(ma, field):
     field.error_messages = {}
     return field
 
 
-def counted(ma: Any, field: Any) -> Any:
+def counted(ma, field):
     field.error_messages = collections.defaultdict(lambda: "made up", field.error_messages)
     return field
 
 
-WAYS: dict[str, Callable[[Any, Any], Any]] = {
+WAYS = {
     "own make_error": own_class(make_error=make_error),
     "own fail": own_class(fail=fail),
     "make_error of the instance": on_instance,
@@ -133,15 +127,13 @@ WAYS: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", FIELDS)
-@scenario
-def test_a_method_of_the_field(ma: Any, log: Any, kind: str, way: str) -> None:
+def test_a_method_of_the_field(ma, log, kind, way):
     field = WAYS[way](ma, FIELDS[kind](ma))
     see(ma, log, {"f": field}, *BAD)
 
 
 @pytest.mark.parametrize("kind", FIELDS)
-@scenario
-def test_messages_are_looked_up_when_a_value_fails(ma: Any, log: Any, kind: str) -> None:
+def test_messages_are_looked_up_when_a_value_fails(ma, log, kind):
     schema = schema_of(ma, {"f": FIELDS[kind](ma)})
     for text in ("first", "second {input}", ["third"]):
         schema.fields["f"].error_messages.update(dict.fromkeys(KEYS, text))
@@ -152,7 +144,7 @@ def test_messages_are_looked_up_when_a_value_fails(ma: Any, log: Any, kind: str)
         log.attempt(schema.validate, {"f": value})
 
 
-PLACES: dict[str, Callable[[Any, Any], Any]] = {
+PLACES = {
     "list": lambda ma, field: ma.fields.List(field),
     "dict": lambda ma, field: ma.fields.Dict(keys=ma.fields.Integer(), values=field),
     "tuple": lambda ma, field: ma.fields.Tuple((field, ma.fields.Integer())),
@@ -165,11 +157,8 @@ PLACES: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize("index_errors", [True, False])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", ["integer", "text", "enum", "date", "decimal", "own"])
-@scenario
-def test_where_the_field_stands(
-    ma: Any, log: Any, kind: str, place: str, index_errors: bool
-) -> None:
-    makers: dict[str, Callable[[], Any]] = {
+def test_where_the_field_stands(ma, log, kind, place, index_errors):
+    makers = {
         "integer": lambda: ma.fields.Integer(strict=True, required=True),
         "text": lambda: ma.fields.String(validate=ma.validate.Length(2)),
         "enum": lambda: ma.fields.Enum(Color, error_messages={"unknown": "{choices}"}),
@@ -201,7 +190,7 @@ def test_where_the_field_stands(
         log.attempt(schema.validate, [{key: value}] * 3, many=True)
 
 
-VALIDATORS: dict[str, Callable[..., Any]] = {
+VALIDATORS = {
     "length-min": lambda v, **o: v.Length(min=3, **o),
     "length-max": lambda v, **o: v.Length(max=0, **o),
     "length-both": lambda v, **o: v.Length(3, 4, **o),
@@ -222,7 +211,7 @@ VALIDATORS: dict[str, Callable[..., Any]] = {
     "url-schemes": lambda v, **o: v.URL(schemes={"http", "https", "git"}, require_tld=False, **o),
     "predicate": lambda v, **o: v.Predicate("isdigit", **o),
 }
-ERRORS: dict[str, Any] = {
+ERRORS = {
     "none": {},
     "empty": {"error": ""},
     "plain": {"error": "plain"},
@@ -243,8 +232,7 @@ REFUSED = (
 
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("kind", VALIDATORS)
-@scenario
-def test_a_text_of_the_validator(ma: Any, log: Any, kind: str, error: str) -> None:
+def test_a_text_of_the_validator(ma, log, kind, error):
     validator = VALIDATORS[kind](ma.validate, **ERRORS[error])
     both = ma.validate.And(validator, ma.validate.Length(max=1, error="inner"))
     for field in (
@@ -256,8 +244,7 @@ def test_a_text_of_the_validator(ma: Any, log: Any, kind: str, error: str) -> No
         see(ma, log, {"f": field}, *REFUSED)
 
 
-@scenario
-def test_where_a_false_is_warned_of(ma: Any, log: Any) -> None:
+def test_where_a_false_is_warned_of(ma, log):
     """Before release 4 a validator may return False, of which marshmallow warns."""
     false = ma.validate.And(lambda value: False)
     for validate in (false, [false], [ma.validate.Length(max=9), ma.validate.And(false)]):
@@ -269,13 +256,12 @@ def test_where_a_false_is_warned_of(ma: Any, log: Any) -> None:
             log("warned", [(each.category.__name__, Path(each.filename).name) for each in seen])
 
 
-def own_format(self: Any, value: Any, *message: Any) -> Any:
+def own_format(self, value, *message):
     return ["own", type(value).__name__, len(message)]
 
 
 @pytest.mark.parametrize("kind", VALIDATORS)
-@scenario
-def test_a_method_of_the_validator(ma: Any, log: Any, kind: str) -> None:
+def test_a_method_of_the_validator(ma, log, kind):
     validator = VALIDATORS[kind](ma.validate)
     schema = schema_of(ma, {"f": ma.fields.Raw(validate=validator)})
     for change in (
@@ -291,8 +277,7 @@ def test_a_method_of_the_validator(ma: Any, log: Any, kind: str) -> None:
             log.attempt(schema.validate, {"f": value})
 
 
-@scenario
-def test_messages_of_a_class(ma: Any, log: Any) -> None:
+def test_messages_of_a_class(ma, log):
     class Short(ma.validate.Length):
         message_max = "more than {max}"
 
@@ -307,13 +292,12 @@ def test_messages_of_a_class(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("raises", ["nothing", "another", "error", "changes"])
-@scenario
-def test_what_handle_error_gets(ma: Any, log: Any, raises: str) -> None:
+def test_what_handle_error_gets(ma, log, raises):
     class S(ma.Schema):
         f = ma.fields.Integer(required=True)
         n = ma.fields.Nested({"g": ma.fields.Integer()})
 
-        def handle_error(self, error: Any, data: Any, *, many: Any, **options: Any) -> None:
+        def handle_error(self, error, data, *, many, **options):
             log(
                 "handled",
                 vars(error),
@@ -338,24 +322,23 @@ def test_what_handle_error_gets(ma: Any, log: Any, raises: str) -> None:
 
 
 @pytest.mark.parametrize("skip", [True, False])
-@scenario
-def test_what_hooks_see(ma: Any, log: Any, skip: bool) -> None:
+def test_what_hooks_see(ma, log, skip):
     class S(ma.Schema):
         f = ma.fields.Integer()
         g = ma.fields.Integer()
 
         @ma.validates("f")
-        def check_f(self, value: Any, **options: Any) -> None:
+        def check_f(self, value, **options):
             log("validates", value, options)
             raise ma.ValidationError("of f")
 
         @ma.validates_schema(skip_on_field_errors=skip)
-        def check(self, data: Any, **options: Any) -> None:
+        def check(self, data, **options):
             log("validates_schema", data, options)
             raise ma.ValidationError({"f": ["of the schema"], "g": "text"})
 
         @ma.post_load
-        def made(self, data: Any, **options: Any) -> Any:
+        def made(self, data, **options):
             log("post_load", data)
             return data
 
@@ -365,8 +348,7 @@ def test_what_hooks_see(ma: Any, log: Any, skip: bool) -> None:
         log.attempt(S().load, [data, data], many=True)
 
 
-@scenario
-def test_the_error_itself(ma: Any, log: Any) -> None:
+def test_the_error_itself(ma, log):
     schema = schema_of(ma, {"f": ma.fields.Integer()})
     data = {"f": "x"}
     error = log.attempt(schema.load, data)

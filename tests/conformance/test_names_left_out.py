@@ -1,20 +1,16 @@
 """Names for which a class declares None, as marshmallow-sqlalchemy does for those it leaves out."""
 
-from __future__ import annotations
-
 import copy
-from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.conformance.test_foreign_fields import shop
 
 ROW = {"id": 1, "name": "n", "inner": {"id": 2, "name": "m"}, "all": [{"id": 3}], "gone": 4}
 RECORD = {"id": "1", "name": "n", "inner": {"id": "2"}, "all": [{"id": "3"}]}
 REFUSED = {"id": "?", "inner": {"gone": 1}, "gone": 2}
 
-OPTIONS: list[dict[str, Any]] = [
+OPTIONS = [
     {},
     {"only": ("id", "inner.id")},
     {"only": ("gone",)},
@@ -32,12 +28,12 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-def declaring(ma: Any, *left_out: str) -> Any:
+def declaring(ma, *left_out):
     """A base of classes that declare None for these names."""
 
-    class Declaring(type(ma.Schema)):  # type: ignore[misc]
+    class Declaring(type(ma.Schema)):
         @classmethod
-        def get_declared_fields(mcs, klass: Any, *args: Any, **kwargs: Any) -> Any:
+        def get_declared_fields(mcs, klass, *args, **kwargs):
             found = super().get_declared_fields(klass, *args, **kwargs)
             found.update(dict.fromkeys(left_out))
             return found
@@ -45,7 +41,7 @@ def declaring(ma: Any, *left_out: str) -> Any:
     return Declaring("Declaring", (ma.Schema,), {})
 
 
-def schema(ma: Any, **members: Any) -> Any:
+def schema(ma, **members):
     fields, base = ma.fields, declaring(ma, "gone")
 
     class Inner(base):
@@ -70,13 +66,13 @@ def schema(ma: Any, **members: Any) -> Any:
     return Outer
 
 
-def use(log: Any, made: Any) -> None:
+def use(log, made):
     log.attempt(made.dump, [ROW, ROW] if made.many else ROW)
     log.attempt(made.load, [RECORD] if made.many else dict(RECORD))
     log.attempt(made.load, [REFUSED] if made.many else dict(REFUSED))
 
 
-def state(log: Any, made: Any) -> None:
+def state(log, made):
     """What a schema has, and whose it is."""
     log("names", sorted(vars(made)))
     for name in ("declared_fields", "fields", "load_fields", "dump_fields"):
@@ -89,7 +85,7 @@ def state(log: Any, made: Any) -> None:
     log("options", made.only, made.exclude, made.load_only, made.dump_only)
 
 
-def attempts(log: Any, cls: Any, **options: Any) -> None:
+def attempts(log, cls, **options):
     for _ in range(4):
         made = log.attempt(cls, **options)
         if isinstance(made, cls):
@@ -101,14 +97,12 @@ def attempts(log: Any, cls: Any, **options: Any) -> None:
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-@scenario
-def test_instances(ma: Any, log: Any, options: Any) -> None:
+def test_instances(ma, log, options):
     attempts(log, schema(ma), **options)
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-@scenario
-def test_copies(ma: Any, log: Any, copied: Any) -> None:
+def test_copies(ma, log, copied):
     cls = schema(ma)
     for _ in range(3):
         cls().dump(ROW)
@@ -125,9 +119,8 @@ def test_copies(ma: Any, log: Any, copied: Any) -> None:
 
 @pytest.mark.usefixtures("hooked_at_once")
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-@scenario
-def test_instances_with_a_hook_of_binding(ma: Any, log: Any, options: Any) -> None:
-    def on_bind_field(self: Any, name: str, field: Any) -> None:
+def test_instances_with_a_hook_of_binding(ma, log, options):
+    def on_bind_field(self, name, field):
         log("bind", name, list(self.declared_fields), self.declared_fields["gone"])
         field.data_key = name.upper()
 
@@ -138,22 +131,20 @@ def test_instances_with_a_hook_of_binding(ma: Any, log: Any, options: Any) -> No
 
 
 @pytest.mark.usefixtures("hooked_at_once")
-@scenario
-def test_a_hook_of_binding_that_fills_the_place(ma: Any, log: Any) -> None:
-    def on_bind_field(self: Any, name: str, field: Any) -> None:
+def test_a_hook_of_binding_that_fills_the_place(ma, log):
+    def on_bind_field(self, name, field):
         self.declared_fields["gone"] = field
 
     attempts(log, schema(ma, on_bind_field=on_bind_field))
 
 
-@scenario
-def test_a_replaced_init_fields(ma: Any, log: Any) -> None:
+def test_a_replaced_init_fields(ma, log):
     upstreams = ma.Schema._init_fields
 
-    def passing_on(self: Any) -> None:
+    def passing_on(self):
         upstreams(self)
 
-    def looking(self: Any) -> None:
+    def looking(self):
         log("declared", self.declared_fields["gone"], list(self.declared_fields))
         upstreams(self)
 
@@ -162,8 +153,7 @@ def test_a_replaced_init_fields(ma: Any, log: Any) -> None:
         attempts(log, schema(ma))
 
 
-@scenario
-def test_nothing_leaves_the_name_out(ma: Any, log: Any) -> None:
+def test_nothing_leaves_the_name_out(ma, log):
     """Upstream cannot bind None. It says so for each instance, until the name is left out."""
     cls = type("Open", (declaring(ma, "gone"),), {"id": ma.fields.Integer()})
     attempts(log, cls)
@@ -174,9 +164,8 @@ def test_nothing_leaves_the_name_out(ma: Any, log: Any) -> None:
     attempts(log, cls)
 
 
-@scenario
-def test_only_some_names_are_declared_by_the_options(ma: Any, log: Any) -> None:
-    class Some(declaring(ma, "gone")):  # type: ignore[misc]
+def test_only_some_names_are_declared_by_the_options(ma, log):
+    class Some(declaring(ma, "gone")):
         class Meta:
             fields = ("name", "id")
 
@@ -188,41 +177,40 @@ def test_only_some_names_are_declared_by_the_options(ma: Any, log: Any) -> None:
             attempts(log, Some, **options)
 
 
-def exchange(cls: Any, ma: Any) -> None:
+def exchange(cls, ma):
     cls._declared_fields["gone"] = ma.fields.Integer()
 
 
-def fill(cls: Any, ma: Any) -> None:
+def fill(cls, ma):
     exchange(cls, ma)
     cls.opts.exclude = ()
 
 
-def remove(cls: Any, ma: Any) -> None:
+def remove(cls, ma):
     del cls._declared_fields["gone"]
 
 
-def allow(cls: Any, ma: Any) -> None:
+def allow(cls, ma):
     cls.opts.exclude.clear()
 
 
-def empty(cls: Any, ma: Any) -> None:
+def empty(cls, ma):
     cls._declared_fields["id"] = None
 
 
-def leave_out(cls: Any, ma: Any) -> None:
+def leave_out(cls, ma):
     empty(cls, ma)
     cls.opts.exclude.append("id")
 
 
-def declare_anew(cls: Any, ma: Any) -> None:
+def declare_anew(cls, ma):
     cls._declared_fields = {"id": ma.fields.String(), "gone": None}
 
 
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("change", [exchange, fill, remove, allow, empty, leave_out, declare_anew])
-@scenario
-def test_classes_that_change(ma: Any, log: Any, change: Any, own: bool) -> None:
-    def on_bind_field(self: Any, name: str, field: Any) -> None:
+def test_classes_that_change(ma, log, change, own):
+    def on_bind_field(self, name, field):
         pass
 
     cls = schema(ma, **({"on_bind_field": on_bind_field} if own else {}))
@@ -238,8 +226,7 @@ def test_classes_that_change(ma: Any, log: Any, change: Any, own: bool) -> None:
     attempts(log, cls, only=("name", "inner"))
 
 
-@scenario
-def test_nested_schemas(ma: Any, log: Any) -> None:
+def test_nested_schemas(ma, log):
     cls, nested = schema(ma), ma.fields.Nested
 
     class Outer(ma.Schema):
@@ -266,14 +253,13 @@ def test_nested_schemas(ma: Any, log: Any) -> None:
         state(log, getattr(field, "inner", field).schema)
 
 
-@scenario
-def test_subclasses(ma: Any, log: Any) -> None:
+def test_subclasses(ma, log):
     cls = schema(ma)
 
-    class Inheriting(cls):  # type: ignore[misc]
+    class Inheriting(cls):
         more = ma.fields.Integer()
 
-    class LeavingOutLess(cls):  # type: ignore[misc]
+    class LeavingOutLess(cls):
         class Meta:
             exclude = ("name",)
 
@@ -295,9 +281,8 @@ def test_subclasses(ma: Any, log: Any) -> None:
         attempts(log, made)
 
 
-@scenario
-def test_validators(ma: Any, log: Any) -> None:
-    def check(self: Any, value: Any, **kwargs: Any) -> None:
+def test_validators(ma, log):
+    def check(self, value, **kwargs):
         log("checked", value)
 
     cls = schema(ma, check_gone=ma.validates("gone")(check), check_id=ma.validates("id")(check))
@@ -309,8 +294,7 @@ def test_validators(ma: Any, log: Any) -> None:
 # ---- marshmallow-sqlalchemy ----------------------------------------------------------------
 
 
-@scenario
-def test_auto_schemas(ma: Any, log: Any) -> None:
+def test_auto_schemas(ma, log):
     foreign, Author, Book, session, engine = shop(ma, log)
     auto, nested = foreign.SQLAlchemyAutoSchema, foreign.fields.Nested
 
@@ -353,13 +337,13 @@ def test_auto_schemas(ma: Any, log: Any) -> None:
         title = ma.fields.String()
 
     class Renamed(Short):
-        def on_bind_field(self, name: str, field: Any) -> None:
+        def on_bind_field(self, name, field):
             field.data_key = name.title()
 
     class Also(Short):
         extra = ma.fields.Method("get_extra")
 
-        def get_extra(self, obj: Any) -> Any:
+        def get_extra(self, obj):
             return type(self).__name__
 
     class Writer(auto):

@@ -1,15 +1,11 @@
 """Nested schemas in every form, with every option, resolved at every moment."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import json
-from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.conformance.material import Mapped, Plain, Query, schema_of
 
 ITEM = {"x": "1", "y": 2, "z": {"x": 5}}
@@ -30,7 +26,7 @@ OBJECTS = [
 ]
 
 
-def inner_class(ma: Any) -> Any:
+def inner_class(ma):
     class Inner(ma.Schema):
         x = ma.fields.Integer(required=True)
         y = ma.fields.Raw(data_key="Y", attribute="y")
@@ -74,8 +70,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("wrapper", ["plain", "list", "dict", "tuple"])
-@scenario
-def test_forms(ma: Any, log: Any, wrapper: str, form: str) -> None:
+def test_forms(ma, log, wrapper, form):
     field = ma.fields.Nested(**FORMS[form](ma, inner_class(ma)))
     if wrapper == "list":
         field = ma.fields.List(field)
@@ -100,8 +95,7 @@ def test_forms(ma: Any, log: Any, wrapper: str, form: str) -> None:
 
 @pytest.mark.parametrize("many", [True, False])
 @pytest.mark.parametrize("name", ["x", "y", "z", "nope"])
-@scenario
-def test_pluck(ma: Any, log: Any, name: str, many: bool) -> None:
+def test_pluck(ma, log, name, many):
     schema = schema_of(
         ma,
         {
@@ -117,18 +111,17 @@ def test_pluck(ma: Any, log: Any, name: str, many: bool) -> None:
             log.attempt(schema.load, {key: obj, "q": 1}, unknown="exclude", partial=True)
 
 
-@scenario
-def test_pluck_of_a_hooked_schema(ma: Any, log: Any) -> None:
+def test_pluck_of_a_hooked_schema(ma, log):
     class Inner(ma.Schema):
         x = ma.fields.Integer()
 
         @ma.post_dump
-        def shout(self, data: Any, **kwargs: Any) -> Any:
+        def shout(self, data, **kwargs):
             log("shout", data)
             return {"x": ("shouted", data.get("x")), "other": 1}
 
         @ma.pre_load
-        def before(self, data: Any, **kwargs: Any) -> Any:
+        def before(self, data, **kwargs):
             log("before", data)
             return data
 
@@ -142,9 +135,8 @@ def test_pluck_of_a_hooked_schema(ma: Any, log: Any) -> None:
 
 @pytest.mark.parametrize("gives", ["none", "missing"])
 @pytest.mark.parametrize("way", ["dump", "post_dump"])
-@scenario
-def test_a_nested_schema_that_gives_nothing(ma: Any, log: Any, way: str, gives: str) -> None:
-    def nothing(self: Any, *args: Any, **kwargs: Any) -> Any:
+def test_a_nested_schema_that_gives_nothing(ma, log, way, gives):
+    def nothing(self, *args, **kwargs):
         return None if gives == "none" else ma.missing
 
     own = ma.post_dump(nothing) if way == "post_dump" else nothing
@@ -154,7 +146,7 @@ def test_a_nested_schema_that_gives_nothing(ma: Any, log: Any, way: str, gives: 
         log.attempt(schema.dump, {"f": {"x": 1}, "g": 2})
 
 
-OPTIONS: list[dict[str, Any]] = [
+OPTIONS = [
     {},
     {"only": ("a",)},
     {"only": ("a", "n.x")},
@@ -182,7 +174,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-def outer_class(ma: Any) -> Any:
+def outer_class(ma):
     inner = inner_class(ma)
 
     class Outer(ma.Schema):
@@ -207,15 +199,14 @@ LOADED = {
 }
 
 
-def in_order(options: dict[str, Any]) -> str:
+def in_order(options):
     """Options as a name that is the same in each process: sets are sorted."""
     shown = {k: sorted(v) if isinstance(v, set) else v for k, v in options.items()}
     return str(shown)
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=in_order)
-@scenario
-def test_options(ma: Any, log: Any, options: dict[str, Any]) -> None:
+def test_options(ma, log, options):
     made = log.attempt(outer_class(ma), **options)
     if isinstance(made, Exception):
         return
@@ -236,8 +227,7 @@ def test_options(ma: Any, log: Any, options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=in_order)
-@scenario
-def test_options_of_the_nested_field(ma: Any, log: Any, options: dict[str, Any]) -> None:
+def test_options_of_the_nested_field(ma, log, options):
     given = {k: v for k, v in options.items() if k in ("only", "exclude", "many", "unknown")}
     made = log.attempt(ma.fields.Nested, outer_class(ma), **given)
     if isinstance(made, Exception):
@@ -252,8 +242,7 @@ def test_options_of_the_nested_field(ma: Any, log: Any, options: dict[str, Any])
             log.attempt(schema.load, {"f": copy.deepcopy(LOADED)})
 
 
-@scenario
-def test_schemas_that_nest_each_other(ma: Any, log: Any) -> None:
+def test_schemas_that_nest_each_other(ma, log):
     class Author(ma.Schema):
         name = ma.fields.String()
         books = ma.fields.List(ma.fields.Nested("Book", exclude=("author",)))
@@ -264,7 +253,7 @@ def test_schemas_that_nest_each_other(ma: Any, log: Any) -> None:
         author = ma.fields.Nested(Author, exclude=("books",))
         sequel = ma.fields.Nested(lambda: Book())
 
-    author: dict[str, Any] = {"name": "A", "books": [{"title": "T"}], "best": {"title": "T"}}
+    author = {"name": "A", "books": [{"title": "T"}], "best": {"title": "T"}}
     book = {"title": "T", "author": author, "sequel": {"title": "U", "sequel": {"title": "V"}}}
     author["books"][0]["author"] = author
     for schema in (
@@ -279,8 +268,7 @@ def test_schemas_that_nest_each_other(ma: Any, log: Any) -> None:
             log.attempt(schema.load, {"title": 1, "sequel": {"title": "x", "sequel": {"title": 2}}})
 
 
-@scenario
-def test_self_nesting_of_growing_depth(ma: Any, log: Any) -> None:
+def test_self_nesting_of_growing_depth(ma, log):
     class Node(ma.Schema):
         value = ma.fields.Integer()
         children = ma.fields.List(ma.fields.Nested(lambda: Node()))
@@ -290,7 +278,7 @@ def test_self_nesting_of_growing_depth(ma: Any, log: Any) -> None:
         value = ma.fields.Integer()
         left = ma.fields.Nested("self_by_name", allow_none=True)
 
-    tree: dict[str, Any] = {"value": 0, "left": None}
+    tree = {"value": 0, "left": None}
     for number in range(12):
         tree = {
             "value": number,
@@ -301,8 +289,7 @@ def test_self_nesting_of_growing_depth(ma: Any, log: Any) -> None:
         log.attempt(Node().load, tree)
 
 
-@scenario
-def test_two_fields_sharing_one_schema_instance(ma: Any, log: Any) -> None:
+def test_two_fields_sharing_one_schema_instance(ma, log):
     shared = inner_class(ma)(only=("x", "y"))
     schema = schema_of(
         ma,
@@ -321,16 +308,15 @@ def test_two_fields_sharing_one_schema_instance(ma: Any, log: Any) -> None:
     log.attempt(shared.dump, ITEM)
 
 
-@scenario
-def test_a_nested_schema_with_its_own_methods(ma: Any, log: Any) -> None:
+def test_a_nested_schema_with_its_own_methods(ma, log):
     class Inner(ma.Schema):
         x = ma.fields.Integer()
 
-        def dump(self, obj: Any, *, many: Any = None) -> Any:
+        def dump(self, obj, *, many=None):
             log("dump", obj, many)
             return super().dump(obj, many=many)
 
-        def load(self, data: Any, **kwargs: Any) -> Any:
+        def load(self, data, **kwargs):
             log("load", data, kwargs)
             return super().load(data, **kwargs)
 
@@ -349,8 +335,7 @@ def test_a_nested_schema_with_its_own_methods(ma: Any, log: Any) -> None:
         log.attempt(schema.load, {**data, "p": 4}, partial=True)
 
 
-@scenario
-def test_nested_collections_that_are_no_lists(ma: Any, log: Any) -> None:
+def test_nested_collections_that_are_no_lists(ma, log):
     schema = schema_of(ma, {"f": ma.fields.Nested(inner_class(ma), many=True)})
     for make in (
         lambda: (ITEM, ITEM),
@@ -369,12 +354,11 @@ def test_nested_collections_that_are_no_lists(ma: Any, log: Any) -> None:
 
 @pytest.mark.parametrize("first", ["dump", "load"])
 @pytest.mark.parametrize("form", ["class", "instance", "many", "pluck", "list"])
-@scenario
-def test_a_schema_that_is_false(ma: Any, log: Any, form: str, first: str) -> None:
+def test_a_schema_that_is_false(ma, log, form, first):
     class Inner(ma.Schema):
         x = ma.fields.Integer()
 
-        def __len__(self) -> int:
+        def __len__(self):
             return 0
 
     nested = {
@@ -392,8 +376,7 @@ def test_a_schema_that_is_false(ma: Any, log: Any, form: str, first: str) -> Non
         log.attempt(getattr(schema, name), [{"f": given}] * 2, many=True)
 
 
-@scenario
-def test_options_that_do_not_fit_an_instance_fail_once(ma: Any, log: Any) -> None:
+def test_options_that_do_not_fit_an_instance_fail_once(ma, log):
     """Upstream keeps the copy that it failed to narrow, and uses it from then on."""
     inner = inner_class(ma)
     for options in ({"only": ("nope",)}, {"exclude": ("nope",)}, {"only": [], "exclude": ["b"]}):
@@ -403,31 +386,31 @@ def test_options_that_do_not_fit_an_instance_fail_once(ma: Any, log: Any) -> Non
             log.attempt(schema.load, {"n": {"x": 1}})
 
 
-def _changing_item(ma: Any, log: Any, change: str) -> type:
+def _changing_item(ma, log, change):
     """A nested schema whose hooks or properties answer otherwise for each value."""
 
     class Item(ma.Schema):
         a = ma.fields.Integer(required=True)
         b = ma.fields.Integer(required=True)
 
-    def unknown_before_load(self: Any, data: Any, **options: Any) -> Any:
+    def unknown_before_load(self, data, **options):
         self.unknown = ma.INCLUDE if "open" in data else ma.RAISE
         return data
 
-    def partial_after_load(self: Any, data: Any, **options: Any) -> Any:
+    def partial_after_load(self, data, **options):
         self.partial = not self.partial
         return data
 
-    def many_after_dump(self: Any, data: Any, **options: Any) -> Any:
+    def many_after_dump(self, data, **options):
         self.many = not self.many
         return data
 
-    def fields_before_dump(self: Any, data: Any, **options: Any) -> Any:
+    def fields_before_dump(self, data, **options):
         names = ["a", "b"] if "open" in data else ["a"]
         self.dump_fields = {name: self.fields[name] for name in names}
         return data
 
-    def handler_before_load(self: Any, data: Any, **options: Any) -> Any:
+    def handler_before_load(self, data, **options):
         self.handle_error = log.spy("handled", lambda error, data, **options: None)
         return data
 
@@ -450,10 +433,7 @@ def _changing_item(ma: Any, log: Any, change: str) -> type:
 
 @pytest.mark.parametrize("form", ["list", "mapping", "rows", "rows-deeper"])
 @pytest.mark.parametrize("change", ["unknown", "partial", "many", "fields", "handler", "computed"])
-@scenario
-def test_a_nested_schema_that_differs_from_value_to_value(
-    ma: Any, log: Any, change: str, form: str
-) -> None:
+def test_a_nested_schema_that_differs_from_value_to_value(ma, log, change, form):
     """What its hooks change is seen by the next value: upstream calls it anew for each."""
     item = ma.fields.Nested(_changing_item(ma, log, change))
     values = [
@@ -480,8 +460,7 @@ def test_a_nested_schema_that_differs_from_value_to_value(
 
 
 @pytest.mark.parametrize("change", ["fields", "schema"])
-@scenario
-def test_a_hook_that_changes_the_schema_of_a_nested_field(ma: Any, log: Any, change: str) -> None:
+def test_a_hook_that_changes_the_schema_of_a_nested_field(ma, log, change):
     class Pay(ma.Schema):
         gross = ma.fields.Integer()
         grade = ma.fields.String()
@@ -494,7 +473,7 @@ def test_a_hook_that_changes_the_schema_of_a_nested_field(ma: Any, log: Any, cha
 
         @ma.pre_dump
         @ma.pre_load
-        def hide(self, person: Any, **options: Any) -> Any:
+        def hide(self, person, **options):
             field, public = self.fields["pay"], "public" in person
             if change == "schema":
                 field._schema = Pay() if public else Grade()
@@ -519,14 +498,11 @@ TEXTS = ["bad", b"bad", ["bad"], {"a": "bad"}]
     # A subclass's error without messages reads an unset variable: docs/differences.md.
     [*itertools.product(["handle_error", "subclass"], TEXTS), ("handle_error", "")],
 )
-@scenario
-def test_messages_of_a_nested_schema_that_are_a_text(
-    ma: Any, log: Any, messages: Any, raised: str
-) -> None:
+def test_messages_of_a_nested_schema_that_are_a_text(ma, log, messages, raised):
     """Upstream raises another error with them, which makes a list of a text."""
 
     class Refused(ma.ValidationError):
-        def normalized_messages(self) -> Any:
+        def normalized_messages(self):
             return messages
 
     class Item(ma.Schema):
@@ -534,13 +510,13 @@ def test_messages_of_a_nested_schema_that_are_a_text(
 
         if raised == "handle_error":
 
-            def handle_error(self, error: Any, data: Any, **options: Any) -> None:
+            def handle_error(self, error, data, **options):
                 error.messages = messages
 
         else:
 
             @ma.pre_load
-            def refuse(self, data: Any, **options: Any) -> Any:
+            def refuse(self, data, **options):
                 raise Refused("no")
 
     item = ma.fields.Nested(Item)
@@ -554,9 +530,8 @@ def test_messages_of_a_nested_schema_that_are_a_text(
 
 
 @pytest.mark.parametrize("name", ["many", "unknown"])
-@scenario
-def test_an_option_of_a_nested_field_that_is_computed(ma: Any, log: Any, name: str) -> None:
-    def compute(self: Any) -> Any:
+def test_an_option_of_a_nested_field_that_is_computed(ma, log, name):
+    def compute(self):
         log("asked")
         return ma.EXCLUDE if name == "unknown" else True
 
@@ -573,7 +548,6 @@ def test_an_option_of_a_nested_field_that_is_computed(ma: Any, log: Any, name: s
 # ---- Fields that resolve their schema in another way ------------------------------------
 
 
-@scenario
 def test_an_own_choice_of_what_is_loaded_only(ma, log):
     class Hiding(ma.fields.Nested):
         def _nested_normalized_option(self, option_name):
@@ -596,7 +570,6 @@ def test_an_own_choice_of_what_is_loaded_only(ma, log):
 
 
 @pytest.mark.parametrize("kind", ["Nested", "Pluck"])
-@scenario
 def test_the_choice_of_what_is_loaded_only_replaced(ma, log, kind):
     User = ma.Schema.from_dict({"name": ma.fields.String(), "password": ma.fields.String()})
     arguments = ("name",) if kind == "Pluck" else ()
@@ -612,7 +585,6 @@ def test_the_choice_of_what_is_loaded_only_replaced(ma, log, kind):
 
 
 @pytest.mark.parametrize("name", ["nested", "only", "exclude"])
-@scenario
 def test_a_computed_part_of_a_nested_field(ma, log, name):
     class Inner(ma.Schema):
         a = ma.fields.Integer()
@@ -640,7 +612,6 @@ def test_a_computed_part_of_a_nested_field(ma, log, name):
         log("times", schema.fields["x"].asked)
 
 
-@scenario
 def test_a_computed_option_of_the_schema_around(ma, log):
     class Outer(ma.Schema):
         x = ma.fields.Nested({"a": ma.fields.Integer(), "b": ma.fields.Integer()})
@@ -660,7 +631,6 @@ def test_a_computed_option_of_the_schema_around(ma, log):
 
 
 @pytest.mark.parametrize("many", [False, True])
-@scenario
 def test_a_nested_hook_that_leaves_nothing(ma, log, many):
     class Child(ma.Schema):
         a = ma.fields.Integer()
@@ -682,7 +652,6 @@ def test_a_nested_hook_that_leaves_nothing(ma, log, many):
 
 @pytest.mark.parametrize("direction", ["dump", "load", "loads"])
 @pytest.mark.parametrize("name", ["many", "partial", "unknown"])
-@scenario
 def test_a_computed_setting_of_a_nested_schema(ma, log, name, direction):
     """Asked in upstream's order, and not at all where upstream needs it for no value."""
     settings = {"many": False, "partial": False, "unknown": "raise"}
@@ -719,7 +688,6 @@ def test_a_computed_setting_of_a_nested_schema(ma, log, name, direction):
         log.attempt(getattr(Parent(many=True), direction), values)
 
 
-@scenario
 def test_a_nested_schema_without_its_settings(ma, log):
     class Forgetful(ma.Schema):
         a = ma.fields.Integer()
@@ -751,7 +719,6 @@ def test_a_nested_schema_without_its_settings(ma, log):
 
 @pytest.mark.parametrize("where", ["schema", "field"])
 @pytest.mark.parametrize("fails", [False, True])
-@scenario
 def test_many_is_an_object_with_a_truth_of_its_own(ma, log, fails, where):
     class Truth:
         def __bool__(self):

@@ -1,24 +1,19 @@
 """Schema instances that are nested: whose the fields of a copy are, and what each copy sees."""
 
 # ruff: noqa: E741
-from __future__ import annotations
-
 import copy
 import pickle
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.conformance.lacking import has
 
 ROW = {"x": 1, "n": {"a": 1, "b": "text", "c": {"d": 2}}, "more": {"a": 3}}
-BAD: list[Any] = [{"n": {"b": 5}}, {"n": []}, {"n": {"a": "x", "q": 1}, "x": "y"}, {"n": None}]
+BAD = [{"n": {"b": 5}}, {"n": []}, {"n": {"a": "x", "q": 1}, "x": "y"}, {"n": None}]
 COPIES = 4
 
 
-def classes(ma: Any, ordered: bool = False, **of_field: Any) -> tuple[Any, Any]:
+def classes(ma, ordered=False, **of_field):
     """A schema that nests an instance, and that instance.
 
     :param ordered: marshmallow 3 then has OrderedDicts of fields, and marshmallow 4 does not ask
@@ -45,14 +40,14 @@ def classes(ma: Any, ordered: bool = False, **of_field: Any) -> tuple[Any, Any]:
     return Outer, inner
 
 
-def use(log: Any, schema: Any) -> None:
+def use(log, schema):
     log.attempt(schema.dump, ROW)
     log.attempt(schema.load, {"n": ROW["n"], "x": 1})
     for data in BAD:
         log.attempt(schema.load, data)
 
 
-def relations(log: Any, schema: Any, inner: Any) -> None:
+def relations(log, schema, inner):
     """What of a copy is the instance's own."""
     copied = schema.fields["n"].schema
     log("same schema", copied is inner, copied is schema.fields["n"].schema)
@@ -73,8 +68,7 @@ def relations(log: Any, schema: Any, inner: Any) -> None:
     ids=repr,
 )  # fmt: skip
 @pytest.mark.parametrize("ordered", [False, True])
-@scenario
-def test_whose_the_fields_of_a_copy_are(ma: Any, log: Any, of_field: Any, ordered: bool) -> None:
+def test_whose_the_fields_of_a_copy_are(ma, log, of_field, ordered):
     outer, inner = classes(ma, ordered, **of_field)
     for _ in range(COPIES):
         schema = outer()
@@ -84,8 +78,7 @@ def test_whose_the_fields_of_a_copy_are(ma: Any, log: Any, of_field: Any, ordere
             use(log, schema)
 
 
-@scenario
-def test_copies_of_several_parents(ma: Any, log: Any) -> None:
+def test_copies_of_several_parents(ma, log):
     outer, inner = classes(ma)
     schemas = [outer() for _ in range(COPIES)]
     for schema in (*schemas, *schemas):
@@ -95,12 +88,11 @@ def test_copies_of_several_parents(ma: Any, log: Any) -> None:
     log("resolved", inner.fields["c"].schema is schemas[0].fields["n"].schema.fields["c"].schema)
 
 
-@scenario
-def test_a_field_that_the_instance_has_lost(ma: Any, log: Any) -> None:
+def test_a_field_that_the_instance_has_lost(ma, log):
     class Inner(ma.Schema):
         own = ma.fields.Method("tag_of")
 
-        def tag_of(self, obj: Any) -> Any:
+        def tag_of(self, obj):
             return getattr(self, "tag", None)
 
     inner = Inner()
@@ -112,13 +104,12 @@ def test_a_field_that_the_instance_has_lost(ma: Any, log: Any) -> None:
         log("dumped", outer().dump({"n": {}}), schema.dump({"n": {}}))
 
 
-@scenario
-def test_a_copy_is_allocated_by_its_class(ma: Any, log: Any) -> None:
+def test_a_copy_is_allocated_by_its_class(ma, log):
     class Inner(ma.Schema):
         a = ma.fields.Integer()
         b = ma.fields.Integer()
 
-        def __new__(cls, *args: Any, **options: Any) -> Any:
+        def __new__(cls, *args, **options):
             log("new", args, options)
             return super().__new__(cls)
 
@@ -133,14 +124,13 @@ def test_a_copy_is_allocated_by_its_class(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("only", [None, ("unknown",)])
-@scenario
-def test_the_field_while_the_instance_is_copied(ma: Any, log: Any, only: Any) -> None:
+def test_the_field_while_the_instance_is_copied(ma, log, only):
     """As another thread sees it, and after a copy that failed."""
 
     class Inner(ma.Schema):
         a = ma.fields.Integer()
 
-        def __copy__(self) -> Any:
+        def __copy__(self):
             log("nested", callable(made.fields["n"].nested), made.fields["n"]._schema)
             copied = object.__new__(type(self))
             vars(copied).update(vars(self))
@@ -158,63 +148,62 @@ def test_the_field_while_the_instance_is_copied(ma: Any, log: Any, only: Any) ->
         log("after", callable(made.fields["n"].nested), made.fields["n"]._schema is None)
 
 
-def set_key(ma: Any, inner: Any) -> None:
+def set_key(ma, inner):
     inner.fields["a"].data_key = "key"
 
 
-def set_dump_only(ma: Any, inner: Any) -> None:
+def set_dump_only(ma, inner):
     inner.fields["b"].dump_only = True
 
 
-def leave_out(ma: Any, inner: Any) -> None:
+def leave_out(ma, inner):
     inner.exclude.add("b")
 
 
-def load_only(ma: Any, inner: Any) -> None:
+def load_only(ma, inner):
     inner.load_only = {"a"}
 
 
-def declare(ma: Any, inner: Any) -> None:
+def declare(ma, inner):
     inner.declared_fields["e"] = ma.fields.String(dump_default="new")
 
 
-def take_field_away(ma: Any, inner: Any) -> None:
+def take_field_away(ma, inner):
     del inner.fields["b"], inner.dump_fields["b"]
 
 
-def set_many(ma: Any, inner: Any) -> None:
+def set_many(ma, inner):
     inner.many = True
 
 
-def set_only(ma: Any, inner: Any) -> None:
+def set_only(ma, inner):
     inner.only = ("a",)
 
 
-def own_bind(ma: Any, inner: Any) -> None:
-    def on_bind_field(self: Any, name: str, field: Any) -> None:
+def own_bind(ma, inner):
+    def on_bind_field(self, name, field):
         field.metadata["bound"] = field.metadata.get("bound", 0) + 1
         field.data_key = name.upper()
 
     type(inner).on_bind_field = on_bind_field
 
 
-def own_attribute(ma: Any, inner: Any) -> None:
+def own_attribute(ma, inner):
     inner.get_attribute = lambda obj, attr, default: (attr, obj.get(attr, default))
 
 
-def new_option(ma: Any, inner: Any) -> None:
+def new_option(ma, inner):
     type(inner).opts.fields = ("a",)
 
 
-CHANGES: list[Callable[[Any, Any], None]] = [
+CHANGES = [
     set_key, set_dump_only, leave_out, load_only, declare, take_field_away, set_many, set_only,
     own_bind, own_attribute, new_option,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda each: each.__name__)
-@scenario
-def test_the_instance_changes(ma: Any, log: Any, change: Any) -> None:
+def test_the_instance_changes(ma, log, change):
     outer, inner = classes(ma)
     shared = outer()
     for _ in range(COPIES):
@@ -228,8 +217,7 @@ def test_the_instance_changes(ma: Any, log: Any, change: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["method", "datetime", "constant"])
-@scenario
-def test_what_binding_changes(ma: Any, log: Any, kind: str) -> None:
+def test_what_binding_changes(ma, log, kind):
     fields = ma.fields
     made = {
         "method": lambda: fields.Method("of_schema"),
@@ -240,7 +228,7 @@ def test_what_binding_changes(ma: Any, log: Any, kind: str) -> None:
     class Inner(ma.Schema):
         f = made
 
-        def of_schema(self, obj: Any) -> Any:
+        def of_schema(self, obj):
             return self is schemas[-1].fields["n"].schema
 
     inner = Inner()
@@ -248,7 +236,7 @@ def test_what_binding_changes(ma: Any, log: Any, kind: str) -> None:
     class Outer(ma.Schema):
         n = fields.Nested(inner)
 
-    schemas: list[Any] = []
+    schemas = []
     for _ in range(COPIES):
         schemas.append(Outer())
         before = vars(inner.fields["f"]).copy()
@@ -257,25 +245,25 @@ def test_what_binding_changes(ma: Any, log: Any, kind: str) -> None:
         log("bound anew", [name for name, each in before.items() if after[name] is not each])
 
 
-def other_inside(ma: Any, field: Any) -> None:
+def other_inside(ma, field):
     field.inner = ma.fields.String(validate=ma.validate.Length(max=1))
 
 
-def validator_inside(ma: Any, field: Any) -> None:
+def validator_inside(ma, field):
     field.inner.validators = [ma.validate.OneOf([1])]
 
 
-def fewer_inside(ma: Any, field: Any) -> None:
+def fewer_inside(ma, field):
     field.inner.only = {"a"}
 
 
-def fewer_in_list(ma: Any, field: Any) -> None:
+def fewer_in_list(ma, field):
     field.only = {"a"}
 
 
-def binding_inside(ma: Any, field: Any) -> None:
+def binding_inside(ma, field):
     class Text(ma.fields.String):
-        def _bind_to_schema(self, name: str, parent: Any) -> None:
+        def _bind_to_schema(self, name, parent):
             super()._bind_to_schema(name, parent)
             self.metadata["bound"] = self.metadata.get("bound", "") + name
             self.error_messages = {**self.error_messages, "invalid": self.metadata["bound"]}
@@ -310,8 +298,7 @@ IN_LISTS = [kind for kind in INSIDE if kind not in ("dict", "tuple", "values")]
     ],
     ids=lambda each: getattr(each, "__name__", each),
 )
-@scenario
-def test_fields_inside_fields(ma: Any, log: Any, kind: str, change: Any) -> None:
+def test_fields_inside_fields(ma, log, kind, change):
     class Deep(ma.Schema):
         a = ma.fields.Integer(required=True)
         b = ma.fields.Integer()
@@ -322,7 +309,7 @@ def test_fields_inside_fields(ma: Any, log: Any, kind: str, change: Any) -> None
         f = make(ma.fields, Deep)
 
         @ma.post_load
-        def loaded(self, data: Any, **kwargs: Any) -> Any:
+        def loaded(self, data, **kwargs):
             return {**data, "seen": sorted(self.fields)}
 
     inner = Inner()
@@ -345,26 +332,25 @@ def test_fields_inside_fields(ma: Any, log: Any, kind: str, change: Any) -> None
         log("bound", within and (within.parent is field, within.name, within.root is inner))
 
 
-@scenario
-def test_hooks_are_given_the_copy(ma: Any, log: Any) -> None:
+def test_hooks_are_given_the_copy(ma, log):
     class Inner(ma.Schema):
         a = ma.fields.Integer()
 
         @ma.post_dump
-        def after(self, data: Any, **kwargs: Any) -> Any:
+        def after(self, data, **kwargs):
             log("copy", self is current[-1].fields["n"].schema, list(self.fields), self.partial)
             self.seen = getattr(self, "seen", 0) + 1
             return {**data, "seen": self.seen}
 
         @ma.pre_load
-        def before(self, data: Any, **kwargs: Any) -> Any:
+        def before(self, data, **kwargs):
             self.unknown = "include"
             return data
 
     class Outer(ma.Schema):
         n = ma.fields.Nested(Inner(partial=True))
 
-    current: list[Any] = []
+    current = []
     for _ in range(COPIES):
         current.append(Outer())
         for _ in range(2):
@@ -373,12 +359,11 @@ def test_hooks_are_given_the_copy(ma: Any, log: Any) -> None:
             log.attempt(current[-1].load, {"n": {"a": 1, "q": 2}})
 
 
-@scenario
-def test_what_is_set_before_and_after(ma: Any, log: Any) -> None:
+def test_what_is_set_before_and_after(ma, log):
     class Inner(ma.Schema):
         a = ma.fields.Integer()
 
-        def __init__(self, **kwargs: Any) -> None:
+        def __init__(self, **kwargs):
             self.session = kwargs.pop("session", None)
             super().__init__(**kwargs)
             self.after = [1]
@@ -402,8 +387,7 @@ def test_what_is_set_before_and_after(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("protocol", [0, 2, 4])
-@scenario
-def test_pickled(ma: Any, log: Any, protocol: int) -> None:
+def test_pickled(ma, log, protocol):
     outer, inner = classes(ma)
     for _ in range(COPIES):
         schema = outer()
@@ -414,8 +398,7 @@ def test_pickled(ma: Any, log: Any, protocol: int) -> None:
     log("pickled", pickle.loads(pickle.dumps(vars(inner)["exclude"], protocol)))
 
 
-@scenario
-def test_pickled_with_slots(ma: Any, log: Any) -> None:
+def test_pickled_with_slots(ma, log):
     class Slotted:
         __slots__ = ("kept",)
 
@@ -432,8 +415,7 @@ def test_pickled_with_slots(ma: Any, log: Any) -> None:
 
 @pytest.mark.parametrize("name", ["load_only", "dump_only", "only", "exclude"])
 @pytest.mark.parametrize("changed", [False, True])
-@scenario
-def test_a_hook_that_reads_an_option(ma: Any, log: Any, name: str, changed: bool) -> None:
+def test_a_hook_that_reads_an_option(ma, log, name, changed):
     class Inner(ma.Schema):
         a = ma.fields.Integer()
         b = ma.fields.Integer()
@@ -443,7 +425,7 @@ def test_a_hook_that_reads_an_option(ma: Any, log: Any, name: str, changed: bool
         m = ma.fields.Nested(Inner, dump_only=True)
 
         @ma.pre_dump
-        def before(self, data: Any, **kwargs: Any) -> Any:
+        def before(self, data, **kwargs):
             found = getattr(self, name)
             log("found", type(found), found and sorted(found), found is getattr(self, name))
             if changed and isinstance(found, set):
@@ -462,19 +444,18 @@ def test_a_hook_that_reads_an_option(ma: Any, log: Any, name: str, changed: bool
 
 
 @pytest.mark.parametrize("container", ["dict", "tuple", "nested"])
-@scenario
-def test_a_field_of_the_own_beside_a_nested_one(ma: Any, log: Any, container: str) -> None:
+def test_a_field_of_the_own_beside_a_nested_one(ma, log, container):
     class Inner(ma.Schema):
         a = ma.fields.Integer()
 
     class Own(ma.fields.String):
-        def _serialize(self, value: Any, attr: Any, obj: Any, **more: Any) -> Any:
+        def _serialize(self, value, attr, obj, **more):
             return f"{getattr(self, 'context', self.name)}{value}"
 
         _deserialize = _serialize
 
     class OwnNested(ma.fields.Nested):
-        def get_value(self, *args: Any, **more: Any) -> Any:
+        def get_value(self, *args, **more):
             log("parent", type(self.parent).__name__)
             return super().get_value(*args, **more)
 
@@ -492,17 +473,14 @@ def test_a_field_of_the_own_beside_a_nested_one(ma: Any, log: Any, container: st
 
 @pytest.mark.parametrize("options", [{}, {"many": True}, {"only": ("a",)}, {"exclude": ("a",)}])
 @pytest.mark.parametrize("replaced", [False, True])
-@scenario
-def test_an_instance_that_a_function_makes(
-    ma: Any, log: Any, replaced: bool, options: dict[str, Any]
-) -> None:
+def test_an_instance_that_a_function_makes(ma, log, replaced, options):
     fields = ma.fields
 
     class Deep(ma.Schema):
         d = fields.List(fields.Integer())
         m = fields.Method("get_m")
 
-        def get_m(self, obj: Any) -> Any:
+        def get_m(self, obj):
             return type(self).__name__, self.many
 
     class Inner(ma.Schema):
@@ -510,7 +488,7 @@ def test_an_instance_that_a_function_makes(
         deep = fields.Nested(lambda: Deep())
 
     class Counted(Inner):
-        def _init_fields(self) -> None:
+        def _init_fields(self):
             log("fields")
             super()._init_fields()
 

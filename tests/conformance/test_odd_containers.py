@@ -1,16 +1,12 @@
 """What marshmallow and the standard library keep in plain containers stands in odd ones, which
 answer for themselves, change unseen, or cannot be hashed."""
 
-from __future__ import annotations
-
 import collections
 import enum
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.conformance.lacking import REMEMBERS, without
 from tests.conformance.material import schema_of
 from tests.invalidation.usage import use
@@ -18,13 +14,12 @@ from tests.invalidation.usage import use
 
 @pytest.mark.parametrize("by_value", [False, True])
 @pytest.mark.parametrize("kind", ["ordered", "folding"])
-@scenario
-def test_members_of_an_enum(ma: Any, log: Any, kind: str, by_value: bool) -> None:
+def test_members_of_an_enum(ma, log, kind, by_value):
     class Folding(dict[Any, Any]):
-        def __getitem__(self, key: Any) -> Any:
+        def __getitem__(self, key):
             return super().__getitem__(key.lower())
 
-        def __contains__(self, key: object) -> bool:
+        def __contains__(self, key):
             return super().__contains__(str(key).lower())
 
     class Colour(enum.Enum):
@@ -32,8 +27,8 @@ def test_members_of_an_enum(ma: Any, log: Any, kind: str, by_value: bool) -> Non
         blue = "b"
 
     members = collections.OrderedDict if kind == "ordered" else Folding
-    Colour._member_map_ = members(Colour._member_map_)  # type: ignore[misc]
-    Colour._value2member_map_ = members(Colour._value2member_map_)  # type: ignore[misc]
+    Colour._member_map_ = members(Colour._member_map_)
+    Colour._value2member_map_ = members(Colour._value2member_map_)
     schema = schema_of(ma, {"f": ma.fields.Enum(Colour, by_value=by_value)})
     for text in ("red", "RED", "r", "R", "none"):
         use(log, schema, {"f": text})
@@ -41,8 +36,7 @@ def test_members_of_an_enum(ma: Any, log: Any, kind: str, by_value: bool) -> Non
 
 
 @pytest.mark.parametrize("option", ["fields", "exclude", "load_only", "dump_only"])
-@scenario
-def test_options_in_a_list_that_grows(ma: Any, log: Any, option: str) -> None:
+def test_options_in_a_list_that_grows(ma, log, option):
     class Names(list[str]):
         pass
 
@@ -60,12 +54,11 @@ def test_options_in_a_list_that_grows(ma: Any, log: Any, option: str) -> None:
 
 
 @pytest.mark.parametrize("option", ["fields", "exclude", "load_only", "dump_only"])
-@scenario
-def test_options_in_a_tuple_that_answers_for_itself(ma: Any, log: Any, option: str) -> None:
+def test_options_in_a_tuple_that_answers_for_itself(ma, log, option):
     class Names(tuple[str, ...]):
         names = ("a",)
 
-        def __iter__(self) -> Iterator[str]:
+        def __iter__(self):
             log("asked")
             return iter(self.names)
 
@@ -95,18 +88,17 @@ OWNERS = {
 @pytest.mark.parametrize("first", ["fresh", "used"])
 @pytest.mark.parametrize("kind", ["damaged", "logging", "lying"])
 @pytest.mark.parametrize("owner", OWNERS)
-@scenario
-def test_instance_dictionaries(ma: Any, log: Any, owner: str, kind: str, first: str) -> None:
+def test_instance_dictionaries(ma, log, owner, kind, first):
     class Telling(dict[str, Any]):
-        def __iter__(self) -> Iterator[str]:
+        def __iter__(self):
             log("iter")
             return dict.__iter__(self)
 
-        def keys(self) -> Any:
+        def keys(self):
             log("keys")
             return dict.keys(self)
 
-        def __getitem__(self, key: str) -> Any:
+        def __getitem__(self, key):
             log("item", key)
             return 100 if kind == "lying" and key == "max" else dict.__getitem__(self, key)
 
@@ -136,8 +128,7 @@ def test_instance_dictionaries(ma: Any, log: Any, owner: str, kind: str, first: 
 @pytest.mark.parametrize("flag", ["relative", "require_tld"])
 @pytest.mark.parametrize("value", ["", 0, None, 2.5])
 @pytest.mark.parametrize("when", ["made", "later"])
-@scenario
-def test_flags_of_an_address(ma: Any, log: Any, flag: str, value: Any, when: str) -> None:
+def test_flags_of_an_address(ma, log, flag, value, when):
     field = ma.fields.Url(**{flag: value}) if when == "made" else ma.fields.Url()
     schema = schema_of(ma, {"f": field})
     for text in ("http://example.com", "http://local", "/path"):
@@ -154,10 +145,9 @@ def test_flags_of_an_address(ma: Any, log: Any, flag: str, value: Any, when: str
     "kind",
     ["deleted", pytest.param("own text", marks=without(REMEMBERS))],
 )
-@scenario
-def test_the_name_of_a_nested_field(ma: Any, log: Any, kind: str) -> None:
+def test_the_name_of_a_nested_field(ma, log, kind):
     class Name(str):
-        def __format__(self, spec: str) -> str:
+        def __format__(self, spec):
             log("formatted")
             return "n"
 
@@ -172,10 +162,9 @@ def test_the_name_of_a_nested_field(ma: Any, log: Any, kind: str) -> None:
     use(log, schema, {"n": {"x": 1}})
 
 
-@scenario
-def test_the_fields_of_a_tuple(ma: Any, log: Any) -> None:
+def test_the_fields_of_a_tuple(ma, log):
     class Fields(list[Any]):
-        def __iter__(self) -> Iterator[Any]:
+        def __iter__(self):
             log("asked")
             return list.__iter__(self)
 

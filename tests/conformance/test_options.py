@@ -1,18 +1,17 @@
 """A schema's options and settings where they are computed, odd, missing or changed by hooks."""
 
-from __future__ import annotations
-
 import copy
-from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario_from_first_use as scenario
+from tests.conformance.harness import FROM_FIRST_USE
+
+MODES = FROM_FIRST_USE
 
 ROWS = [{"a": "x"}, {"a": 1}, {"a": "y"}]
 
 
-def _use(log: Any, schema: Any) -> None:
+def _use(log, schema):
     for _ in range(3):
         log.attempt(schema.load, {"a": 1})
         log.attempt(schema.load, {"a": "x"})
@@ -22,34 +21,34 @@ def _use(log: Any, schema: Any) -> None:
         log.attempt(schema.dumps, {"a": 1})
 
 
-def _options_property(ma: Any, log: Any) -> Any:
+def _options_property(ma, log):
     class Options(ma.SchemaOpts):
         @property
-        def index_errors(self) -> bool:
+        def index_errors(self):
             log("asked for index_errors")
             return False
 
         @index_errors.setter
-        def index_errors(self, value: bool) -> None:
+        def index_errors(self, value):
             pass
 
     return Options
 
 
-def _options_getattribute(ma: Any, log: Any) -> Any:
+def _options_getattribute(ma, log):
     class Options(ma.SchemaOpts):
-        def __getattribute__(self, name: str) -> Any:
+        def __getattribute__(self, name):
             log("asked for", name)
             return super().__getattribute__(name)
 
     return Options
 
 
-def _options_of_the_class(ma: Any, log: Any) -> Any:
+def _options_of_the_class(ma, log):
     class Options(ma.SchemaOpts):
         index_errors = True
 
-        def __init__(self, meta: Any) -> None:
+        def __init__(self, meta):
             super().__init__(meta)
             del self.index_errors
 
@@ -64,8 +63,7 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("kind", OPTIONS)
-@scenario
-def test_options_of_the_users_own(ma: Any, log: Any, kind: str) -> None:
+def test_options_of_the_users_own(ma, log, kind):
     class S(ma.Schema):
         OPTIONS_CLASS = OPTIONS[kind](ma, log)
         a = ma.fields.Integer()
@@ -84,8 +82,7 @@ def test_options_of_the_users_own(ma: Any, log: Any, kind: str) -> None:
 
 @pytest.mark.parametrize("moment", ["before use", "after use"])
 @pytest.mark.parametrize("whose", ["the class", "the instance"])
-@scenario
-def test_options_without_index_errors(ma: Any, log: Any, whose: str, moment: str) -> None:
+def test_options_without_index_errors(ma, log, whose, moment):
     class S(ma.Schema):
         a = ma.fields.Integer()
 
@@ -103,13 +100,12 @@ def test_options_without_index_errors(ma: Any, log: Any, whose: str, moment: str
 
 @pytest.mark.parametrize("collection", [True, False])
 @pytest.mark.parametrize("nested", [True, False])
-@scenario
-def test_pre_load_changes_index_errors(ma: Any, log: Any, nested: bool, collection: bool) -> None:
+def test_pre_load_changes_index_errors(ma, log, nested, collection):
     class S(ma.Schema):
         a = ma.fields.Integer()
 
         @ma.pre_load(pass_collection=collection)
-        def change(self, data: Any, **kwargs: Any) -> Any:
+        def change(self, data, **kwargs):
             self.opts.index_errors = not self.opts.index_errors
             return data
 
@@ -121,12 +117,11 @@ def test_pre_load_changes_index_errors(ma: Any, log: Any, nested: bool, collecti
         log.attempt(schema.load, {"rows": ROWS} if nested else ROWS)
 
 
-@scenario
-def test_settings_that_are_not_set(ma: Any, log: Any) -> None:
+def test_settings_that_are_not_set(ma, log):
     class S(ma.Schema):
         a = ma.fields.Integer(required=True)
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name):
             log("asked for", name)
             return {"many": False, "partial": True, "unknown": "include"}[name]
 
@@ -139,10 +134,9 @@ def test_settings_that_are_not_set(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [True, False])
-@scenario
-def test_many_that_answers_for_its_truth(ma: Any, log: Any, value: bool) -> None:
+def test_many_that_answers_for_its_truth(ma, log, value):
     class Flag:
-        def __bool__(self) -> bool:
+        def __bool__(self):
             log("asked for its truth")
             return value
 
@@ -151,12 +145,12 @@ def test_many_that_answers_for_its_truth(ma: Any, log: Any, value: bool) -> None
 
     class Hooked(Plain):
         @ma.post_load
-        def loaded(self, data: Any, **kwargs: Any) -> Any:
+        def loaded(self, data, **kwargs):
             log("loaded", kwargs)
             return data
 
         @ma.pre_dump
-        def dumping(self, data: Any, **kwargs: Any) -> Any:
+        def dumping(self, data, **kwargs):
             log("dumping", kwargs)
             return data
 
@@ -175,7 +169,6 @@ def test_many_that_answers_for_its_truth(ma: Any, log: Any, value: bool) -> None
             log.attempt(cls().dumps, given, many=Flag())
 
 
-@scenario
 def test_an_option_that_is_answered_by_getattr(ma, log):
     class Options(ma.SchemaOpts):
         def __init__(self, *args, **kwargs):
@@ -197,7 +190,6 @@ def test_an_option_that_is_answered_by_getattr(ma, log):
         log.attempt(schema.load, [{"a": "x"}, {"a": 1}, {"a": "z"}])
 
 
-@scenario
 def test_a_class_without_options(ma, log):
     class S(ma.Schema):
         a = ma.fields.Integer()
@@ -212,7 +204,6 @@ def test_a_class_without_options(ma, log):
 
 @pytest.mark.parametrize("setting", ["partial", "unknown"])
 @pytest.mark.parametrize("deletes", [False, True])
-@scenario
 def test_the_truth_of_many_changes_another_setting(ma, log, deletes, setting):
     class S(ma.Schema):
         a = ma.fields.Integer()
@@ -237,7 +228,6 @@ def test_the_truth_of_many_changes_another_setting(ma, log, deletes, setting):
             log.attempt(schema.dumps, {"a": 1}, many=given)
 
 
-@scenario
 def test_names_in_the_options_that_are_no_collection(ma, log):
     class Truth:
         def __bool__(self):
@@ -256,7 +246,6 @@ def test_names_in_the_options_that_are_no_collection(ma, log):
         setattr(S.opts, name, before)
 
 
-@scenario
 def test_declared_fields_are_asked_for_as_often_as_upstream_asks(ma, log):
     class S(ma.Schema):
         a = ma.fields.Integer()
@@ -272,21 +261,21 @@ def test_declared_fields_are_asked_for_as_often_as_upstream_asks(ma, log):
         log.attempt(lambda: S().dump({"a": 1}))
 
 
-def _declined(ma: Any, log: Any) -> Any:
+def _declined(ma, log):
     """A schema class with a ``data_key`` that is computed, so that no plan serves it."""
 
     class Named(ma.fields.Integer):
         @property
-        def data_key(self) -> str | None:
+        def data_key(self):
             log("asked for data_key")
             return None if self.name == "a" else f"_{self.name}"
 
         @data_key.setter
-        def data_key(self, value: str | None) -> None:
+        def data_key(self, value):
             pass
 
     class Own(ma.fields.String):
-        def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        def deserialize(self, value, *args, **kwargs):
             log("deserialize", value, args, kwargs)
             return super().deserialize(value, *args, **kwargs)
 
@@ -310,7 +299,6 @@ DECLINED_INPUTS = (
 
 @pytest.mark.parametrize("unknown", ["raise", "include", "exclude"])
 @pytest.mark.parametrize("partial", [None, True, False, ("a",)])
-@scenario
 def test_a_class_whose_plan_is_declined(ma, log, partial, unknown):
     schema = _declined(ma, log)(unknown=unknown, partial=partial)
     for given in DECLINED_INPUTS:
@@ -322,7 +310,6 @@ def test_a_class_whose_plan_is_declined(ma, log, partial, unknown):
 
 
 @pytest.mark.parametrize("name", ["set_value", "ValidationError", "missing", "Mapping"])
-@scenario
 def test_a_declined_class_and_a_replaced_function(ma, log, name):
     schema = _declined(ma, log)()
     log.attempt(schema.load, DECLINED_INPUTS[0])
@@ -334,7 +321,6 @@ def test_a_declined_class_and_a_replaced_function(ma, log, name):
 
 
 @pytest.mark.parametrize("where", ["the class", "the instance"])
-@scenario
 def test_a_declined_class_with_its_own_call_and_store(ma, log, where):
     cls = _declined(ma, log)
     schema = cls()
@@ -348,7 +334,6 @@ def test_a_declined_class_with_its_own_call_and_store(ma, log, where):
         log.attempt(schema.load, given)
 
 
-@scenario
 def test_fields_that_are_bound_again_before_each_call(ma, log):
     class S(ma.Schema):
         a = ma.fields.Integer()

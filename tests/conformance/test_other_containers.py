@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.conformance.material import schema_of
 
 Pair = collections.namedtuple("Pair", "x y")
@@ -17,33 +15,33 @@ Pair = collections.namedtuple("Pair", "x y")
 class Iterated(tuple):
     __slots__ = ()
 
-    def __iter__(self) -> Any:
+    def __iter__(self):
         return iter(("7", "8"))
 
 
 class Indexed(list):
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index):
         raise AssertionError("nobody indexes it")
 
 
-def moved() -> Any:
+def moved():
     found = collections.OrderedDict(a="1", b="2", c="3")
     found.move_to_end("a")
     return found
 
 
-def counted() -> Any:
-    found: Any = collections.defaultdict(int, a="1")
+def counted():
+    found = collections.defaultdict(int, a="1")
     found["b"]
     return found
 
 
 class Keys(dict):
-    def items(self) -> Any:
+    def items(self):
         return [("z", "26")]
 
 
-VALUES: dict[str, Callable[[], Any]] = {
+VALUES = {
     "tuple": lambda: ("1", 2),
     "list": lambda: ["1", 2],
     "short": lambda: ["1"],
@@ -68,8 +66,7 @@ VALUES: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("value", VALUES)
-@scenario
-def test_what_fields_of_fields_dump(ma: Any, log: Any, value: str) -> None:
+def test_what_fields_of_fields_dump(ma, log, value):
     fields = ma.fields
     for field in (
         fields.Tuple((fields.Integer(), fields.Float())),
@@ -92,7 +89,7 @@ class Recorded(dict):
 
     seen: list[Any] = []
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key, value):
         self.seen.append((key, value))
         super().__setitem__(key, value)
 
@@ -100,28 +97,28 @@ class Recorded(dict):
 class Read(collections.OrderedDict):
     """Reading it, as a copy of it does, is seen."""
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key):
         Recorded.seen.append(("get", key))
         return super().__getitem__(key)
 
 
 class Reversed(dict):
-    def items(self) -> Any:
+    def items(self):
         return reversed(list(super().items()))
 
-    def __iter__(self) -> Any:
+    def __iter__(self):
         return reversed(list(super().__iter__()))
 
 
 class Empty(dict):
-    def __bool__(self) -> bool:
+    def __bool__(self):
         return False
 
-    def __len__(self) -> int:
+    def __len__(self):
         return 0
 
 
-CLASSES: dict[str, Any] = {
+CLASSES = {
     "plain": type("Own", (dict,), {}),
     "recorded": Recorded,
     "reversed": Reversed,
@@ -134,8 +131,7 @@ CLASSES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-@scenario
-def test_an_own_class_of_dictionaries(ma: Any, log: Any, kind: str) -> None:
+def test_an_own_class_of_dictionaries(ma, log, kind):
     class S(ma.Schema):
         dict_class = (
             CLASSES[kind] if isinstance(CLASSES[kind], type) else staticmethod(CLASSES[kind])
@@ -159,9 +155,8 @@ def test_an_own_class_of_dictionaries(ma: Any, log: Any, kind: str) -> None:
 
 
 @pytest.mark.parametrize("base", [dict, collections.OrderedDict])
-@scenario
-def test_the_class_of_dictionaries_changes(ma: Any, log: Any, base: type) -> None:
-    class Own(base):  # type: ignore[misc]
+def test_the_class_of_dictionaries_changes(ma, log, base):
+    class Own(base):
         pass
 
     class S(ma.Schema):
@@ -188,18 +183,17 @@ def test_the_class_of_dictionaries_changes(ma: Any, log: Any, base: type) -> Non
                 log("type", type(made).__name__)
 
 
-@scenario
-def test_an_own_class_of_sets(ma: Any, log: Any) -> None:
+def test_an_own_class_of_sets(ma, log):
     class Own(list):
-        def __or__(self, other: Any) -> Any:
+        def __or__(self, other):
             return Own(sorted({*self, *other}))
 
         __ior__ = __or__
 
-        def __sub__(self, other: Any) -> Any:
+        def __sub__(self, other):
             return Own(each for each in self if each not in other)
 
-        def __and__(self, other: Any) -> Any:
+        def __and__(self, other):
             return Own(each for each in self if each in other)
 
     class S(ma.Schema):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.conformance.material import schema_of
 
 NAMES = ("a", "b", "c")
@@ -20,7 +18,7 @@ NAMES = ("a", "b", "c")
 class Plain:
     """An instance whose values lie in the order in which it was given them."""
 
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, **attributes):
         for name, value in attributes.items():
             setattr(self, name, value)
 
@@ -28,14 +26,14 @@ class Plain:
 class Updated:
     """Its dictionary was filled as a whole."""
 
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, **attributes):
         self.__dict__.update(attributes)
 
 
 class Slotted:
     __slots__ = NAMES
 
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, **attributes):
         for name, value in attributes.items():
             setattr(self, name, value)
 
@@ -51,10 +49,10 @@ class WithDefaults:
     c: Any = "class"
 
 
-MAKERS: list[Callable[..., Any]] = [dict, Plain, Updated, Slotted, HalfSlotted, WithDefaults]
+MAKERS = [dict, Plain, Updated, Slotted, HalfSlotted, WithDefaults]
 
 
-def schema(ma: Any, between: Callable[[Any], Any] | None = None) -> Any:
+def schema(ma, between=None):
     """Fields a, b, c; user code runs between a and b where it is given."""
     fields = {name: ma.fields.Raw() for name in NAMES}
     if between is not None:
@@ -67,7 +65,7 @@ def schema(ma: Any, between: Callable[[Any], Any] | None = None) -> Any:
     return schema_of(ma, fields)
 
 
-def kinds(maker: Callable[..., Any]) -> list[Any]:
+def kinds(maker):
     """Objects that have some, all, more, or the names in another order."""
     objects = [
         maker(a=1, b=2, c=3),
@@ -84,24 +82,21 @@ def kinds(maker: Callable[..., Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("maker", MAKERS)
-@scenario
-def test_orders(ma: Any, log: Any, maker: Callable[..., Any]) -> None:
+def test_orders(ma, log, maker):
     dump = schema(ma).dump
     for _ in range(3):
         log.attempt(dump, kinds(maker), many=True)
         log.attempt(dump, list(reversed(kinds(maker))), many=True)
 
 
-@scenario
-def test_kinds_in_turn(ma: Any, log: Any) -> None:
+def test_kinds_in_turn(ma, log):
     dump = schema(ma).dump
     objects = [obj for row in zip(*map(kinds, MAKERS), strict=False) for obj in row]
     for _ in range(5):
         log.attempt(dump, objects, many=True)
 
 
-@scenario
-def test_orders_of_input(ma: Any, log: Any) -> None:
+def test_orders_of_input(ma, log):
     load = schema(ma).load
     for _ in range(3):
         for row in kinds(dict):
@@ -110,17 +105,16 @@ def test_orders_of_input(ma: Any, log: Any) -> None:
         log.attempt(load, kinds(dict), many=True, unknown="exclude")
 
 
-def parsed(rows: list[dict[str, Any]]) -> Any:
+def parsed(rows):
     """The same with keys that are other texts, those of one document the same."""
     return json.loads(json.dumps(rows))
 
 
-@scenario
-def test_input_whose_keys_compare_themselves(ma: Any, log: Any) -> None:
+def test_input_whose_keys_compare_themselves(ma, log):
     class Key(str):
         __hash__ = str.__hash__
 
-        def __eq__(self, other: object) -> bool:
+        def __eq__(self, other):
             # docs/differences.md says how often the key is asked.
             return str.__eq__(self, other)
 
@@ -131,8 +125,7 @@ def test_input_whose_keys_compare_themselves(ma: Any, log: Any) -> None:
         log.attempt(schema.load, data)
 
 
-@scenario
-def test_keys_of_documents(ma: Any, log: Any) -> None:
+def test_keys_of_documents(ma, log):
     using = schema(ma)
     rows = [
         {"a": 1, "b": 2, "c": 3},
@@ -148,30 +141,30 @@ def test_keys_of_documents(ma: Any, log: Any) -> None:
         log.attempt(using.dump, parsed(rows * 3) + rows, many=True)
 
 
-def deleted(row: Any) -> None:
+def deleted(row):
     del row["b"]
 
 
-def put_back(row: Any) -> None:
+def put_back(row):
     row["b"] = row.pop("b")
 
 
-def number_as_key(row: Any) -> None:
+def number_as_key(row):
     row[1] = "one"
 
 
-def equal_key(row: Any) -> None:
+def equal_key(row):
     """The key is another object of the same text."""
     del row["b"]
     row["".join(["", "b"])] = "equal"
 
 
-def number_key_gone(row: Any) -> None:
+def number_key_gone(row):
     row[1] = "one"
     del row[1]
 
 
-def cleared(row: Any) -> None:
+def cleared(row):
     row.clear()
     row["c"] = 1
 
@@ -179,8 +172,7 @@ def cleared(row: Any) -> None:
 @pytest.mark.parametrize(
     "change", [deleted, put_back, number_as_key, equal_key, number_key_gone, cleared]
 )
-@scenario
-def test_dictionaries_that_change(ma: Any, log: Any, change: Callable[[Any], None]) -> None:
+def test_dictionaries_that_change(ma, log, change):
     for between in (None, change):
         using = schema(ma, between)
         log.attempt(using.dump, {"a": 1, "b": 2, "c": 3})
@@ -191,15 +183,15 @@ def test_dictionaries_that_change(ma: Any, log: Any, change: Callable[[Any], Non
         log.attempt(schema(ma).load, row, unknown="include")
 
 
-def data_descriptor(obj: Any) -> None:
+def data_descriptor(obj):
     type(obj).b = property(lambda self: "described")
 
 
-def other_descriptor(obj: Any) -> None:
+def other_descriptor(obj):
     type(obj).b = classmethod(lambda cls: "a method")
 
 
-def class_default(obj: Any) -> None:
+def class_default(obj):
     type(obj).b = "of the class"
     obj.__dict__.pop("b", None)
 
@@ -207,76 +199,76 @@ def class_default(obj: Any) -> None:
 class Late:
     """A class attribute that becomes a data descriptor when its class gets ``__set__``."""
 
-    def __get__(self, obj: Any, cls: Any) -> Any:
+    def __get__(self, obj, cls):
         return "late"
 
 
-def late_descriptor(obj: Any) -> None:
+def late_descriptor(obj):
     type(obj).b = Late()
-    Late.__set__ = lambda self, obj, value: None  # type: ignore[attr-defined]
+    Late.__set__ = lambda self, obj, value: None
 
 
 class Described(ModuleType):
     """A module that describes an attribute where it stands in a class."""
 
-    def __get__(self, obj: Any, cls: Any) -> Any:
+    def __get__(self, obj, cls):
         return "described by a module"
 
-    def __set__(self, obj: Any, value: Any) -> None:
+    def __set__(self, obj, value):
         raise AttributeError("described by a module")
 
 
-def getattribute(obj: Any) -> None:
+def getattribute(obj):
     type(obj).__getattribute__ = lambda self, name: (
         f"asked for {name}" if name in NAMES else object.__getattribute__(self, name)
     )
 
 
-def getattr_for_missing(obj: Any) -> None:
+def getattr_for_missing(obj):
     type(obj).__getattr__ = lambda self, name: f"missing {name}"
     del obj.b
 
 
-def getitem(obj: Any) -> None:
+def getitem(obj):
     type(obj).__getitem__ = lambda self, name: f"item {name}"
 
 
-def getitem_of_the_instance(obj: Any) -> None:
+def getitem_of_the_instance(obj):
     obj.__getitem__ = lambda name: f"item {name}"
 
 
-def deleted_attribute(obj: Any) -> None:
+def deleted_attribute(obj):
     obj.__dict__.pop("b", None)
 
 
-def other_dictionary(obj: Any) -> None:
+def other_dictionary(obj):
     obj.__dict__ = {"c": "new", "b": "new"}
 
 
 class Odd(dict[str, Any]):
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key):
         return "asked"
 
-    def __missing__(self, key: str) -> Any:
+    def __missing__(self, key):
         return "missing"
 
 
-def odd_dictionary(obj: Any) -> None:
+def odd_dictionary(obj):
     obj.__dict__ = Odd(b="odd")
 
 
-def ordered_dictionary(obj: Any) -> None:
+def ordered_dictionary(obj):
     obj.__dict__ = OrderedDict(b="ordered")
 
 
-def other_class(obj: Any) -> None:
+def other_class(obj):
     class Other:
         c = "of the other class"
 
     obj.__class__ = Other
 
 
-def base_changed(obj: Any) -> None:
+def base_changed(obj):
     type(obj).__mro__[1].b = property(lambda self: "of the base")
 
 
@@ -304,17 +296,14 @@ class Comparing(str):
     __slots__ = ("when_compared",)
     __hash__ = str.__hash__
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other):
         self.when_compared()
         return str.__eq__(self, other)
 
 
 @pytest.mark.parametrize("base", [Plain, Updated])
 @pytest.mark.parametrize("change", CHANGES)
-@scenario
-def test_instances_and_classes_that_change(
-    ma: Any, log: Any, change: Callable[[Any], None], base: Any
-) -> None:
+def test_instances_and_classes_that_change(ma, log, change, base):
     for between in (False, True):
         middle = type("Middle", (base,), {})
         cls = type("Changing", (middle,), {})
@@ -330,8 +319,7 @@ def test_instances_and_classes_that_change(
         vars(Late).get("__set__") and delattr(Late, "__set__")
 
 
-@scenario
-def test_module_in_a_class_becomes_a_descriptor(ma: Any, log: Any) -> None:
+def test_module_in_a_class_becomes_a_descriptor(ma, log):
     module = ModuleType("b")
     cls = type("WithModule", (Plain,), {"b": module})
     objects = [cls(a=i, b=i + 1, c=i + 2) for i in range(3)]
@@ -341,8 +329,7 @@ def test_module_in_a_class_becomes_a_descriptor(ma: Any, log: Any) -> None:
     log.attempt(dump, objects, many=True)
 
 
-@scenario
-def test_class_that_changes_while_a_name_is_looked_up(ma: Any, log: Any) -> None:
+def test_class_that_changes_while_a_name_is_looked_up(ma, log):
     for change in (data_descriptor, getitem, getattribute, other_class):
         name = Comparing("b")
         name.when_compared = lambda: None
@@ -358,28 +345,27 @@ def test_class_that_changes_while_a_name_is_looked_up(ma: Any, log: Any) -> None
             log.attempt(using.dump, some, many=True)
 
 
-def slot_deleted(obj: Any) -> None:
+def slot_deleted(obj):
     del obj.b
 
 
-def slot_hidden(obj: Any) -> None:
+def slot_hidden(obj):
     type(obj).b = property(lambda self: "described")
 
 
-def slot_of_another(obj: Any) -> None:
+def slot_of_another(obj):
     type("Other", (), {"__slots__": ("b",)})
-    type(obj).b = type("Other", (), {"__slots__": ("b",)}).b  # type: ignore[attr-defined]
+    type(obj).b = type("Other", (), {"__slots__": ("b",)}).b
 
 
-def slot_under_another_name(obj: Any) -> None:
+def slot_under_another_name(obj):
     type(obj).b = type(obj).__mro__[1].c
 
 
 @pytest.mark.parametrize(
     "change", [slot_deleted, slot_hidden, slot_of_another, slot_under_another_name]
 )
-@scenario
-def test_slots_that_change(ma: Any, log: Any, change: Callable[[Any], None]) -> None:
+def test_slots_that_change(ma, log, change):
     for between in (False, True):
         cls = type("Changing", (Slotted,), {"__slots__": ()})
         objects = [cls(a=i, b=i + 1, c=i + 2) for i in range(4)]
@@ -392,14 +378,13 @@ def test_slots_that_change(ma: Any, log: Any, change: Callable[[Any], None]) -> 
         log.attempt(using.dump, objects, many=True)
 
 
-@scenario
-def test_slot_of_another_put_there_while_it_is_read(ma: Any, log: Any) -> None:
-    other = type("Other", (), {"__slots__": ("far", "b")}).b  # type: ignore[attr-defined]
+def test_slot_of_another_put_there_while_it_is_read(ma, log):
+    other = type("Other", (), {"__slots__": ("far", "b")}).b
 
     class Turning:
         @property
-        def b(self) -> str:
-            Turning.b = other  # type: ignore[assignment]
+        def b(self):
+            Turning.b = other
             return "described"
 
     dump = schema(ma).dump
@@ -408,12 +393,11 @@ def test_slot_of_another_put_there_while_it_is_read(ma: Any, log: Any) -> None:
         log.attempt(dump, obj)
 
 
-@scenario
-def test_input_that_changes_while_it_is_loaded(ma: Any, log: Any) -> None:
+def test_input_that_changes_while_it_is_loaded(ma, log):
     for change in (deleted, put_back, number_as_key, equal_key, cleared):
 
         class Changing(ma.fields.Raw):
-            def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+            def _deserialize(self, value, attr, data, **kwargs):
                 change(data)  # noqa: B023
                 return value
 

@@ -3,10 +3,6 @@
 ``HYPOTHESIS_PROFILE=nightly`` tries many more.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,12 +16,12 @@ from tests.strategies.schemas import build_field, build_schema, schemas, simple_
 
 @pytest.mark.parametrize("mode", harness.MODES)
 @given(program=programs())
-def test_programs(mode: str, program: dict[str, Any]) -> None:
+def test_programs(mode, program):
     harness.compare(run_program, plans=mode == "plans", program=program)
 
 
 @given(program=programs())
-def test_programs_as_the_engine_sees_fit(program: dict[str, Any]) -> None:
+def test_programs_as_the_engine_sees_fit(program):
     expected = harness.run(run_program, harness.libraries()[0], program=program)
     actual = harness.run(run_program, harness.libraries()[1], program=program)
     assert expected == actual
@@ -33,24 +29,24 @@ def test_programs_as_the_engine_sees_fit(program: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("mode", harness.MODES)
 @given(program=instances.programs)
-def test_instances(mode: str, program: dict[str, Any]) -> None:
+def test_instances(mode, program):
     harness.compare(instances.run_program, plans=mode == "plans", program=program)
 
 
 @pytest.mark.parametrize("mode", harness.MODES)
 @given(program=contexts.programs)
-def test_instances_with_a_context(mode: str, program: dict[str, Any]) -> None:
+def test_instances_with_a_context(mode, program):
     harness.compare(contexts.run_program, plans=mode == "plans", program=program)
 
 
 @given(program=contexts.programs)
-def test_instances_with_a_context_as_the_engine_sees_fit(program: dict[str, Any]) -> None:
+def test_instances_with_a_context_as_the_engine_sees_fit(program):
     expected = harness.run(contexts.run_program, harness.libraries()[0], program=program)
     actual = harness.run(contexts.run_program, harness.libraries()[1], program=program)
     assert expected == actual
 
 
-def _dump_and_load(ma: Any, log: Any, schema: Any, objects: Any, inputs: Any) -> None:
+def _dump_and_load(ma, log, schema, objects, inputs):
     try:
         made = build_schema(ma, log, schema)()
     except Exception as error:
@@ -65,14 +61,14 @@ def _dump_and_load(ma: Any, log: Any, schema: Any, objects: Any, inputs: Any) ->
 
 
 @given(st.data())
-def test_one_schema_and_many_objects(data: Any) -> None:
+def test_one_schema_and_many_objects(data):
     schema = data.draw(schemas)
     objects = data.draw(st.lists(objects_for(schema), min_size=1, max_size=4))
     inputs = data.draw(st.lists(objects_for(schema, kinds=LOADABLE), min_size=1, max_size=4))
     harness.compare(_dump_and_load, schema=schema, objects=objects, inputs=inputs)
 
 
-def _one_field(ma: Any, log: Any, field: Any, values: Any) -> None:
+def _one_field(ma, log, field, values):
     made = build_field(ma, log, field)
     log.attempt(ma.Schema.from_dict, {"f": made})
     schema = ma.Schema.from_dict({"f": made})()
@@ -83,7 +79,7 @@ def _one_field(ma: Any, log: Any, field: Any, values: Any) -> None:
 
 
 @given(st.data())
-def test_one_field_and_many_values(data: Any) -> None:
+def test_one_field_and_many_values(data):
     field = data.draw(simple_fields)
     values = data.draw(st.lists(values_for(field), min_size=1, max_size=8))
     harness.compare(_one_field, field=field, values=values)
@@ -124,7 +120,7 @@ TEXTS = {
 }
 
 
-def _texts(ma: Any, log: Any, kind: str, texts: list[str]) -> None:
+def _texts(ma, log, kind, texts):
     from tests.conformance.material import FIELDS
 
     schema = ma.Schema.from_dict({"f": FIELDS[kind](ma)})()
@@ -136,7 +132,7 @@ def _texts(ma: Any, log: Any, kind: str, texts: list[str]) -> None:
 
 @pytest.mark.parametrize("kind", TEXTS)
 @given(data=st.data())
-def test_texts_that_look_right(kind: str, data: Any) -> None:
+def test_texts_that_look_right(kind, data):
     texts = data.draw(st.lists(TEXTS[kind], min_size=3, max_size=8))
     harness.compare(_texts, kind=kind, texts=texts)
 
@@ -158,7 +154,7 @@ NATIVE = {
 }
 
 
-def _natives(ma: Any, log: Any, kind: str, values: list[Any]) -> None:
+def _natives(ma, log, kind, values):
     from tests.conformance.material import FIELDS
 
     schema = ma.Schema.from_dict({"f": FIELDS[kind](ma)})()
@@ -171,6 +167,6 @@ def _natives(ma: Any, log: Any, kind: str, values: list[Any]) -> None:
 
 @pytest.mark.parametrize("kind", NATIVE)
 @given(data=st.data())
-def test_native_values(kind: str, data: Any) -> None:
+def test_native_values(kind, data):
     values = data.draw(st.lists(NATIVE[kind], min_size=3, max_size=8))
     harness.compare(_natives, kind=kind, values=values)

@@ -13,7 +13,6 @@ from sqlalchemy.ext.associationproxy import association_proxy
 from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import attributes
 
-from tests.conformance.harness import scenario
 from tests.engine import NEEDS_ENGINE
 
 
@@ -131,7 +130,6 @@ def everything(ma):
     )
 
 
-@scenario
 def test_what_is_loaded_and_what_is_not(ma, log):
     shop = Shop(log)
     authors = shop.authors()
@@ -141,14 +139,12 @@ def test_what_is_loaded_and_what_is_not(ma, log):
     return first, everything(ma)(many=True).dump(authors)
 
 
-@scenario
 def test_one_by_one(ma, log):
     shop = Shop(log)
     one = everything(ma)()
     return [one.dump(author) for author in shop.authors() for _ in range(3)]
 
 
-@scenario
 def test_expired(ma, log):
     shop = Shop(log)
     authors = shop.authors()
@@ -167,7 +163,6 @@ def test_expired(ma, log):
     return [*found, dump(authors)]
 
 
-@scenario
 def test_changed_and_not_flushed(ma, log):
     shop = Shop(log)
     authors = shop.authors()
@@ -178,7 +173,6 @@ def test_changed_and_not_flushed(ma, log):
     log.attempt(schema(ma)(many=True).dump, authors)
 
 
-@scenario
 def test_detached_with_and_without_what_is_asked(ma, log):
     shop = Shop(log)
     authors = shop.authors()
@@ -188,7 +182,6 @@ def test_detached_with_and_without_what_is_asked(ma, log):
     return everything(ma)(only=("bio",)).dump(authors[0])
 
 
-@scenario
 def test_deleted_behind_its_back(ma, log):
     shop = Shop(log)
     author = shop.authors()[0]
@@ -197,7 +190,6 @@ def test_deleted_behind_its_back(ma, log):
     return schema(ma, books=False)().dump(author)
 
 
-@scenario
 def test_transient_and_empty(ma, log):
     shop = Shop(log)
     empty = shop.Author()
@@ -207,7 +199,6 @@ def test_transient_and_empty(ma, log):
     return dumped, schema(ma)(many=True).dump([shop.Author(name="n", books=[shop.Book()])])
 
 
-@scenario
 def test_dotted_and_nested(ma, log):
     shop = Shop(log)
     fields = ma.fields
@@ -224,7 +215,6 @@ def test_dotted_and_nested(ma, log):
     return book(many=True).dump(books), book(many=True).dump(books)
 
 
-@scenario
 def test_two_classes_in_one_list(ma, log):
     shop = Shop(log)
     authors = shop.authors()
@@ -232,7 +222,6 @@ def test_two_classes_in_one_list(ma, log):
     return schema(ma, books=False, title=ma.fields.Str())(many=True).dump(mixed)
 
 
-@scenario
 def test_a_class_that_changes_in_the_middle(ma, log):
     shop = Shop(log)
     Author = shop.Author
@@ -248,7 +237,6 @@ def test_a_class_that_changes_in_the_middle(ma, log):
     return changing(many=True).dump(shop.authors())
 
 
-@scenario
 def test_an_object_that_gets_another_class_or_dictionary_in_the_middle(ma, log):
     shop = Shop(log)
 
@@ -279,7 +267,6 @@ class OwnDescriptor(attributes.InstrumentedAttribute):
         return value if instance is None else f"<{value}>"
 
 
-@scenario
 def test_a_subclass_of_the_descriptor(ma, log):
     shop = Shop(log)
     orm.configure_mappers()
@@ -288,7 +275,6 @@ def test_a_subclass_of_the_descriptor(ma, log):
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-@scenario
 def test_patched_descriptors(ma, log, when):
     shop = Shop(log)
     dump = schema(ma, books=False)(many=True).dump
@@ -306,7 +292,6 @@ def test_patched_descriptors(ma, log, when):
     return dump(authors)
 
 
-@scenario
 def test_own_instrumentation(ma, log):
     shop = Shop(log)
     dump = schema(ma, books=False)(many=True).dump
@@ -321,7 +306,6 @@ def test_own_instrumentation(ma, log):
     return dump(authors)
 
 
-@scenario
 def test_an_implementation_that_wants_to_be_asked(ma, log):
     shop = Shop(log)
     dump = schema(ma, books=False)(many=True).dump
@@ -341,7 +325,6 @@ def test_an_implementation_that_wants_to_be_asked(ma, log):
     return dump(authors)
 
 
-@scenario
 def test_classes_that_answer_for_themselves(ma, log):
     shop = Shop(log)
 
@@ -369,7 +352,6 @@ def test_classes_that_answer_for_themselves(ma, log):
     return [*found, dump(authors)]
 
 
-@scenario
 def test_values_that_are_missing(ma, log):
     shop = Shop(log)
     author = shop.Author(born=3)
@@ -399,7 +381,6 @@ def rows_of(shop, *, mappings=False, **columns):
 
 
 @pytest.mark.parametrize("mappings", [False, True])
-@scenario
 def test_rows(ma, log, mappings):
     shop = Shop(log)
     rows = rows_of(shop, mappings=mappings)
@@ -415,7 +396,6 @@ def test_rows(ma, log, mappings):
 
 
 @pytest.mark.parametrize("mappings", [False, True])
-@scenario
 def test_rows_of_several_results_in_one_list(ma, log, mappings):
     shop = Shop(log)
     one = rows_of(shop, mappings=mappings)
@@ -428,7 +408,6 @@ def test_rows_of_several_results_in_one_list(ma, log, mappings):
     return cls(many=True).dump([row for rows in zip(one, two, strict=True) for row in rows])
 
 
-@scenario
 def test_rows_of_objects(ma, log):
     shop = Shop(log)
     rows = shop.session.execute(
@@ -444,7 +423,6 @@ def test_rows_of_objects(ma, log):
     return cls(many=True).dump(rows)
 
 
-@scenario
 def test_a_subclass_of_rows(ma, log):
     shop = Shop(log)
     rows = rows_of(shop)
@@ -465,7 +443,6 @@ def test_a_subclass_of_rows(ma, log):
 # ---- Others ----------------------------------------------------------------------------
 
 
-@scenario
 def test_sqlmodel_models(ma, log):
     pytest.importorskip("sqlmodel")
     from typing import Optional
@@ -527,7 +504,6 @@ def test_sqlmodel_models(ma, log):
     return cls(many=True).dump(plain), cls().dump(plain[0]), cls().dump(Hero(name="new"))
 
 
-@scenario
 def test_pydantic_models(ma, log):
     pydantic = pytest.importorskip("pydantic")
 
@@ -570,7 +546,6 @@ def test_pydantic_models(ma, log):
     return cls(many=True).dump(plain), cls(many=True).dump(mixed), cls().dump(plain[0])
 
 
-@scenario
 def test_plain_records(ma, log):
     @dataclasses.dataclass
     class Record:

@@ -1,53 +1,49 @@
 """User code that changes, resolves or looks into the schema whose call is running."""
 
-from __future__ import annotations
-
 import datetime as dt
 import gc
 import weakref
 from collections import UserDict
-from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.interpreters import PYPY
 
 pytestmark = pytest.mark.usefixtures("hooked_at_once")
 
 
-def seeing(ma: Any, see: Any) -> Any:
+def seeing(ma, see):
     """A field class of the user's own whose methods call ``see(method, field)``."""
 
     class Own(ma.fields.String):
-        def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        def _serialize(self, value, *args, **kwargs):
             see("serialize", self)
             return value
 
-        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        def _deserialize(self, value, *args, **kwargs):
             see("deserialize", self)
             return value
 
     return Own
 
 
-def bind_nothing(self: Any, field_name: str, field_obj: Any) -> None:
+def bind_nothing(self, field_name, field_obj):
     """An ``on_bind_field``: instances of its class cannot be lazy."""
 
 
-def replaced(self: Any) -> None:
+def replaced(self):
     self.__dict__ = dict(self.__dict__)
 
 
-def replaced_unseen(self: Any) -> None:
+def replaced_unseen(self):
     self.__dict__ = {**object.__getattribute__(self, "__dict__"), "more": 1}
 
 
-def made_anew(self: Any) -> None:
+def made_anew(self):
     self.__init__()
 
 
-def made_anew_in_another(self: Any) -> None:
+def made_anew_in_another(self):
     self.__dict__ = {}
     self.__init__()
 
@@ -58,14 +54,13 @@ def made_anew_in_another(self: Any) -> None:
     [replaced, replaced_unseen, made_anew, made_anew_in_another],
     ids=lambda each: each.__name__,
 )
-@scenario
-def test_instance_dictionaries(ma: Any, log: Any, change: Any, binding: Any) -> None:
+def test_instance_dictionaries(ma, log, change, binding):
     made = []
 
     class Inner(ma.Schema):
         x = ma.fields.String()
 
-    def see(method: str, field: Any) -> None:
+    def see(method, field):
         log(method, field.root is made[-1], field.parent is made[-1])
 
     own = seeing(ma, see)
@@ -77,7 +72,7 @@ def test_instance_dictionaries(ma: Any, log: Any, change: Any, binding: Any) -> 
         pair = ma.fields.Tuple((own(), ma.fields.Nested(Inner)))
         last = own()
 
-        def change(self, obj: Any) -> int:
+        def change(self, obj):
             change(self)
             return 1
 
@@ -96,8 +91,7 @@ def test_instance_dictionaries(ma: Any, log: Any, change: Any, binding: Any) -> 
 
 
 @pytest.mark.parametrize("kind", ["class", "instance", "fields"])
-@scenario
-def test_a_callable_that_narrows_its_own_field(ma: Any, log: Any, kind: str) -> None:
+def test_a_callable_that_narrows_its_own_field(ma, log, kind):
     class Inner(ma.Schema):
         x = ma.fields.String()
         secret = ma.fields.String()
@@ -108,7 +102,7 @@ def test_a_callable_that_narrows_its_own_field(ma: Any, log: Any, kind: str) -> 
         "fields": lambda: {"x": ma.fields.String(), "secret": ma.fields.String()},
     }
 
-    def make() -> Any:
+    def make():
         schema.fields["inner"].only = ("x",)
         schema.fields["inner"].many = True
         return returned[kind]()
@@ -123,14 +117,13 @@ def test_a_callable_that_narrows_its_own_field(ma: Any, log: Any, kind: str) -> 
 
 
 @pytest.mark.parametrize("direction", ["dump", "load"])
-@scenario
-def test_a_schema_resolved_while_another_attempt_fails(ma: Any, log: Any, direction: str) -> None:
+def test_a_schema_resolved_while_another_attempt_fails(ma, log, direction):
     calls = [0]
 
     class Inner(ma.Schema):
         x = ma.fields.String()
 
-    def make() -> Any:
+    def make():
         calls[0] += 1
         if calls[0] == 1:
             getattr(schema, direction)({"inner": {}})
@@ -148,15 +141,14 @@ def test_a_schema_resolved_while_another_attempt_fails(ma: Any, log: Any, direct
         log("calls", calls[0])
 
 
-@scenario
-def test_a_nested_instance_is_there_while_its_fields_are_bound(ma: Any, log: Any) -> None:
+def test_a_nested_instance_is_there_while_its_fields_are_bound(ma, log):
     schema = None
 
     class Inner(ma.Schema):
         x = ma.fields.String()
         y = ma.fields.String()
 
-        def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+        def on_bind_field(self, field_name, field_obj):
             if schema is not None:
                 seen = schema.fields["inner"].schema
                 log("bind", field_name, seen is self, schema.dump({"inner": {"y": 1}}))
@@ -170,35 +162,34 @@ def test_a_nested_instance_is_there_while_its_fields_are_bound(ma: Any, log: Any
         schema = None
 
 
-@scenario
-def test_whoever_saw_a_nested_schema_being_made_does_not_meet_it_again(ma: Any, log: Any) -> None:
-    made: Any = weakref.WeakSet()
+def test_whoever_saw_a_nested_schema_being_made_does_not_meet_it_again(ma, log):
+    made = weakref.WeakSet()
     numbers = set()
 
     class Known(ma.Schema):
         x = ma.fields.Method("here")
 
-        def here(self, obj: Any) -> Any:
+        def here(self, obj):
             return self in made, id(self) in numbers
 
     class ByInit(Known):
-        def __init__(self, **options: Any) -> None:
+        def __init__(self, **options):
             super().__init__(**options)
             made.add(self)
 
     class ByNew(Known):
-        def __new__(cls, **options: Any) -> Any:
+        def __new__(cls, **options):
             self = super().__new__(cls)
             numbers.add(id(self))
             kept.append(self)
             return self
 
-    def noted() -> Any:
+    def noted():
         schema = Known()
         made.add(schema)
         return schema
 
-    kept: list[Any] = []
+    kept = []
     for nested in (lambda: ByInit(), lambda: ByNew(), noted):
         outer = ma.Schema.from_dict({"inner": ma.fields.Nested(nested)})
         for _ in range(5):
@@ -207,10 +198,7 @@ def test_whoever_saw_a_nested_schema_being_made_does_not_meet_it_again(ma: Any, 
 
 
 @pytest.mark.parametrize("load_only", [(), ("inner.secret",)])
-@scenario
-def test_looking_into_an_instance_while_it_is_looked_into(
-    ma: Any, log: Any, load_only: tuple[str, ...]
-) -> None:
+def test_looking_into_an_instance_while_it_is_looked_into(ma, log, load_only):
     """The collector runs while an instance is built in full, and with it a finalizer that looks
     into the same instance."""
     fails = [True]
@@ -219,7 +207,7 @@ def test_looking_into_an_instance_while_it_is_looked_into(
         x = ma.fields.String()
         secret = ma.fields.String()
 
-    def make() -> Any:
+    def make():
         if fails[0]:
             raise RuntimeError("not yet")
         return Inner
@@ -229,15 +217,15 @@ def test_looking_into_an_instance_while_it_is_looked_into(
         inner = ma.fields.Nested(make)
         method = ma.fields.Method("one")
 
-        def one(self, obj: Any) -> int:
+        def one(self, obj):
             return 1
 
     class Looking:
-        def __init__(self, schema: Any) -> None:
+        def __init__(self, schema):
             self.schema = schema
             self.cycle = self
 
-        def __del__(self) -> None:
+        def __del__(self):
             _ = self.schema.fields
 
     value = {"inner": {"x": "a", "secret": "b"}}
@@ -258,10 +246,10 @@ def test_looking_into_an_instance_while_it_is_looked_into(
         gc.set_threshold(*thresholds)
 
 
-def given(name: str, make: Any, of_class: bool = False) -> Any:
+def given(name, make, of_class=False):
     """A change that sets an attribute of an instance, or of its class, to ``make(ma, log)``."""
 
-    def change(ma: Any, log: Any, made: Any) -> None:
+    def change(ma, log, made):
         setattr(type(made) if of_class else made, name, make(ma, log))
 
     return change
@@ -292,15 +280,12 @@ CHANGES_OF_AN_INSTANCE = {
 
 
 @pytest.mark.parametrize("change", CHANGES_OF_AN_INSTANCE)
-@scenario
-def test_a_nested_instance_that_was_changed_since_it_was_made(
-    ma: Any, log: Any, change: str
-) -> None:
+def test_a_nested_instance_that_was_changed_since_it_was_made(ma, log, change):
     class Inner(ma.Schema):
         x = ma.fields.String()
         secret = ma.fields.String()
 
-    def make() -> Any:
+    def make():
         made = Inner()
         if calls[0] > 2:
             CHANGES_OF_AN_INSTANCE[change](ma, log, made)
@@ -317,13 +302,12 @@ def test_a_nested_instance_that_was_changed_since_it_was_made(
 
 
 @pytest.mark.parametrize("nested", ["callable", "class", "name", "fields"])
-@scenario
-def test_options_that_the_outer_schema_is_given_in_the_call(ma: Any, log: Any, nested: str) -> None:
+def test_options_that_the_outer_schema_is_given_in_the_call(ma, log, nested):
     class NarrowedInner(ma.Schema):
         x = ma.fields.String()
         y = ma.fields.String()
 
-    def make() -> Any:
+    def make():
         schema.load_only = schema.dump_only = {"inner.y"}
         return NarrowedInner
 
@@ -336,7 +320,7 @@ def test_options_that_the_outer_schema_is_given_in_the_call(ma: Any, log: Any, n
         first = ma.fields.Method("set_options", deserialize="set_options")
         inner = ma.fields.Nested(given[nested])
 
-        def set_options(self, obj: Any) -> int:
+        def set_options(self, obj):
             if nested != "callable":
                 self.load_only = self.dump_only = {"inner.y"}
             return 1
@@ -350,15 +334,14 @@ def test_options_that_the_outer_schema_is_given_in_the_call(ma: Any, log: Any, n
 
 
 @pytest.mark.parametrize("returned", ["instance", "kept", "class", "none", "name", "number"])
-@scenario
-def test_a_callable_that_resolves_its_own_field(ma: Any, log: Any, returned: str) -> None:
+def test_a_callable_that_resolves_its_own_field(ma, log, returned):
     class One(ma.Schema):
         x = ma.fields.String()
 
     class Two(ma.Schema):
         y = ma.fields.String()
 
-        def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+        def on_bind_field(self, field_name, field_obj):
             if schema is not None and within[0] < 5:
                 within[0] += 1
                 log("bind", field_name, schema.fields["inner"].schema is self)
@@ -367,7 +350,7 @@ def test_a_callable_that_resolves_its_own_field(ma: Any, log: Any, returned: str
     within = [0]
     kept = Two()
 
-    def make() -> Any:
+    def make():
         within[0] += 1
         log("make")
         if within[0] == 1:
@@ -391,14 +374,11 @@ def test_a_callable_that_resolves_its_own_field(ma: Any, log: Any, returned: str
 
 @pytest.mark.parametrize("direction", ["dump", "load"])
 @pytest.mark.parametrize("hook", ["pre", "post"])
-@scenario
-def test_a_hook_that_replaces_the_instance_dictionary(
-    ma: Any, log: Any, direction: str, hook: str
-) -> None:
+def test_a_hook_that_replaces_the_instance_dictionary(ma, log, direction, hook):
     class Inner(ma.Schema):
         x = ma.fields.String()
 
-    def see(method: str, field: Any) -> None:
+    def see(method, field):
         log(method, field is schema.fields["own"])
 
     class Outer(ma.Schema):
@@ -406,7 +386,7 @@ def test_a_hook_that_replaces_the_instance_dictionary(
         inner = ma.fields.Nested(Inner)
 
         @getattr(ma, f"{hook}_{direction}")
-        def replace(self, data: Any, **kwargs: Any) -> Any:
+        def replace(self, data, **kwargs):
             self.__dict__ = {}
             self.__init__()
             return data
@@ -420,20 +400,17 @@ def test_a_hook_that_replaces_the_instance_dictionary(
 @pytest.mark.parametrize("direction", ["dump", "load"])
 @pytest.mark.parametrize("called", [False, True])
 @pytest.mark.skipif(PYPY, reason="how often PyPy asks depends on what it has met before")
-@scenario
-def test_what_answers_for_its_class_is_asked_as_often(
-    ma: Any, log: Any, direction: str, called: bool
-) -> None:
+def test_what_answers_for_its_class_is_asked_as_often(ma, log, direction, called):
     class Inner(ma.Schema):
         x = ma.fields.String()
 
     class Proxy:
         @property
-        def __class__(self) -> Any:
+        def __class__(self):
             log("class")
             return Proxy if called else type(Inner)
 
-        def __call__(self, *args: Any, **options: Any) -> Any:
+        def __call__(self, *args, **options):
             log("call", sorted(options))
             return Inner(*args, **options)
 
@@ -444,8 +421,7 @@ def test_what_answers_for_its_class_is_asked_as_often(
             log.attempt(getattr(outer(), direction), {"inner": {"x": "a"}})
 
 
-@scenario
-def test_a_class_of_the_metaclass_that_is_no_schema(ma: Any, log: Any) -> None:
+def test_a_class_of_the_metaclass_that_is_no_schema(ma, log):
     class Odd(metaclass=type(ma.Schema)):
         OPTIONS_CLASS = ma.SchemaOpts
 
@@ -458,15 +434,12 @@ def test_a_class_of_the_metaclass_that_is_no_schema(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("direction", ["dump", "load"])
-@scenario
-def test_an_instance_nested_twice_binds_the_fields_of_both(
-    ma: Any, log: Any, direction: str
-) -> None:
+def test_an_instance_nested_twice_binds_the_fields_of_both(ma, log, direction):
     class Inner(ma.Schema):
         x = ma.fields.String()
         names = ma.fields.Method("listed", deserialize="listed")
 
-        def listed(self, obj: Any) -> str:
+        def listed(self, obj):
             return ",".join(self.fields)
 
     inner = Inner()
@@ -480,13 +453,12 @@ def test_an_instance_nested_twice_binds_the_fields_of_both(
         log.attempt(getattr(Outer(), direction), [value] * count, many=True)
 
 
-@scenario
-def test_a_plucked_schema_whose_hook_gives_it_other_fields(ma: Any, log: Any) -> None:
+def test_a_plucked_schema_whose_hook_gives_it_other_fields(ma, log):
     class Inner(ma.Schema):
         x = ma.fields.String()
 
         @ma.post_dump
-        def rename(self, data: Any, **kwargs: Any) -> Any:
+        def rename(self, data, **kwargs):
             self.fields = {"x": ma.fields.String(data_key="Y")}
             return {"Y": "renamed", **data}
 
@@ -497,12 +469,11 @@ def test_a_plucked_schema_whose_hook_gives_it_other_fields(ma: Any, log: Any) ->
         log.attempt(Outer().dump, {"i": {"x": 1}})
 
 
-@scenario
-def test_a_metaclass_that_knows_what_it_made(ma: Any, log: Any) -> None:
+def test_a_metaclass_that_knows_what_it_made(ma, log):
     numbers = set()
 
     class Meta(type(ma.Schema)):
-        def __call__(cls, *args: Any, **options: Any) -> Any:
+        def __call__(cls, *args, **options):
             made = super().__call__(*args, **options)
             numbers.add(id(made))
             return made
@@ -510,7 +481,7 @@ def test_a_metaclass_that_knows_what_it_made(ma: Any, log: Any) -> None:
     class Inner(ma.Schema, metaclass=Meta):
         known = ma.fields.Method("is_known")
 
-        def is_known(self, obj: Any) -> bool:
+        def is_known(self, obj):
             return id(self) in numbers
 
     class Outer(ma.Schema):
@@ -521,14 +492,13 @@ def test_a_metaclass_that_knows_what_it_made(ma: Any, log: Any) -> None:
         log.attempt(Outer().dump, {"i": {}})
 
 
-@scenario
-def test_a_field_inside_another_that_is_not_bound_is_shared(ma: Any, log: Any) -> None:
+def test_a_field_inside_another_that_is_not_bound_is_shared(ma, log):
     class Wrapped(ma.fields.Field):
-        def __init__(self, inner: Any, **options: Any) -> None:
+        def __init__(self, inner, **options):
             super().__init__(**options)
             self.inner = inner
 
-        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        def _deserialize(self, value, *args, **kwargs):
             return self.inner.deserialize(value)
 
     class Outer(ma.Schema):
@@ -542,13 +512,12 @@ def test_a_field_inside_another_that_is_not_bound_is_shared(ma: Any, log: Any) -
     log.attempt(two.load, {"w": None})
 
 
-@scenario
-def test_options_that_are_computed_under_a_name_of_the_fields_own(ma: Any, log: Any) -> None:
+def test_options_that_are_computed_under_a_name_of_the_fields_own(ma, log):
     wanted = [""]
 
     class Opts(ma.SchemaOpts):
         @property
-        def localformat(self) -> str:
+        def localformat(self):
             return wanted[0]
 
     class Local(ma.fields.DateTime):
@@ -564,42 +533,42 @@ def test_options_that_are_computed_under_a_name_of_the_fields_own(ma: Any, log: 
         log.attempt(Event().dump, {"at": at, "listed": [at]})
 
 
-def _tuple_given_a_list(ma: Any, inner: Any) -> tuple[Any, Any]:
+def _tuple_given_a_list(ma, inner):
     return ma.fields.Tuple((ma.fields.Nested(inner, many=True),)), [[{}]]
 
 
-def _dict_given_another_mapping(ma: Any, inner: Any) -> tuple[Any, Any]:
+def _dict_given_another_mapping(ma, inner):
     return ma.fields.Dict(values=ma.fields.Nested(inner, many=True)), UserDict(k=[{}])
 
 
-def _nested_with_methods_of_its_own(ma: Any, inner: Any) -> tuple[Any, Any]:
-    class Own(ma.fields.Nested):  # type: ignore[misc]
-        def _serialize(self, *args: Any, **options: Any) -> Any:
+def _nested_with_methods_of_its_own(ma, inner):
+    class Own(ma.fields.Nested):
+        def _serialize(self, *args, **options):
             return super()._serialize(*args, **options)
 
-        def _deserialize(self, *args: Any, **options: Any) -> Any:
+        def _deserialize(self, *args, **options):
             return super()._deserialize(*args, **options)
 
     return Own(inner, many=True), [{}]
 
 
-def _schema_whose_hook_looks(ma: Any, inner: Any) -> tuple[Any, Any]:
+def _schema_whose_hook_looks(ma, inner):
     class Looking(ma.Schema):
         deep = ma.fields.Nested(inner, many=True)
 
         @ma.post_dump
         @ma.post_load
-        def look(self, data: Any, **options: Any) -> Any:
+        def look(self, data, **options):
             self.fields["deep"].schema  # noqa: B018
             return data
 
     return ma.fields.Nested(Looking), {}
 
 
-def _binding_that_fails(ma: Any, inner: Any) -> tuple[Any, Any]:
-    class Failing(ma.fields.Nested):  # type: ignore[misc]
+def _binding_that_fails(ma, inner):
+    class Failing(ma.fields.Nested):
         @property
-        def schema(self) -> Any:
+        def schema(self):
             copied = super().schema
             raise ma.ValidationError(f"{len(copied.fields)} fields are bound")
 
@@ -617,17 +586,14 @@ def _binding_that_fails(ma: Any, inner: Any) -> tuple[Any, Any]:
         _binding_that_fails,
     ],
 )
-@scenario
-def test_an_instance_is_bound_anew_by_upstreams_own_code(
-    ma: Any, log: Any, other: Any, direction: str
-) -> None:
+def test_an_instance_is_bound_anew_by_upstreams_own_code(ma, log, other, direction):
     class Inner(ma.Schema):
         a = ma.fields.Method("told", deserialize="told")
 
-        def told(self, value: Any) -> Any:
+        def told(self, value):
             return self.many
 
-        def on_bind_field(self, name: str, field: Any) -> None:
+        def on_bind_field(self, name, field):
             field.metadata["many"] = self.many
 
     inner = Inner()
@@ -642,17 +608,14 @@ def test_an_instance_is_bound_anew_by_upstreams_own_code(
 
 
 @pytest.mark.parametrize("direction", ["dump", "load"])
-@scenario
-def test_an_instance_that_binds_its_fields_in_its_own_way(
-    ma: Any, log: Any, direction: str
-) -> None:
+def test_an_instance_that_binds_its_fields_in_its_own_way(ma, log, direction):
     class Inner(ma.Schema):
         m = ma.fields.Method("told", deserialize="told")
 
-        def told(self, value: Any) -> Any:
+        def told(self, value):
             return sorted(self.only or ())
 
-        def _init_fields(self) -> None:
+        def _init_fields(self):
             for name, field in self.declared_fields.items():
                 self._bind_field(name, field)
             self.fields = dict(self.declared_fields)
@@ -666,16 +629,15 @@ def test_an_instance_that_binds_its_fields_in_its_own_way(
     log.attempt(getattr(outer, direction), [one] * 50 + [one | {"b": {"m": 1}}, one], many=True)
 
 
-@scenario
-def test_a_later_copy_names_the_fields_of_an_instance(ma: Any, log: Any) -> None:
+def test_a_later_copy_names_the_fields_of_an_instance(ma, log):
     class Inner(ma.Schema):
         a = ma.fields.Integer()
 
-        def on_bind_field(self, name: str, field: Any) -> None:
+        def on_bind_field(self, name, field):
             field.data_key = "many" if self.many else "one"
 
-    class Own(ma.fields.Nested):  # type: ignore[misc]
-        def _serialize(self, *args: Any, **options: Any) -> Any:
+    class Own(ma.fields.Nested):
+        def _serialize(self, *args, **options):
             return super()._serialize(*args, **options)
 
     inner = Inner()
@@ -686,19 +648,18 @@ def test_a_later_copy_names_the_fields_of_an_instance(ma: Any, log: Any) -> None
     log.attempt(outer.dump, [one, {"many": [{"a": 1}]}, one], many=True)
 
 
-@scenario
-def test_fields_are_bound_again_by_hand(ma: Any, log: Any) -> None:
+def test_fields_are_bound_again_by_hand(ma, log):
     class Inner(ma.Schema):
         a = ma.fields.Method("told")
 
-        def told(self, value: Any) -> Any:
+        def told(self, value):
             return sorted(self.fields), self.many
 
     class Outer(ma.Schema):
         first = ma.fields.Nested(Inner)
         hand = ma.fields.Method("bind")
 
-        def bind(self, value: Any) -> None:
+        def bind(self, value):
             nested = self.fields["first"].schema
             nested.only = {"a"}
             nested.many = not nested.many

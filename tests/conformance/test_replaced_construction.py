@@ -1,19 +1,14 @@
 """``Schema._init_fields`` replaced, in a class or for the whole process: what runs, and when."""
 
-from __future__ import annotations
-
 import copy
-from typing import Any
 from unittest import mock
 
 import pytest
 
-from tests.conformance.harness import scenario
-
 DATA = {"a": "1", "n": {"x": "2"}, "m": "3"}
 
 
-def schema(ma: Any, **members: Any) -> Any:
+def schema(ma, **members):
     fields = ma.fields
 
     class Inner(ma.Schema):
@@ -33,7 +28,7 @@ def schema(ma: Any, **members: Any) -> Any:
     return type("Made", (ma.Schema,), members)
 
 
-def state(log: Any, instance: Any) -> None:
+def state(log, instance):
     """What there is of a schema on its way; looking is what builds it."""
     log("names", sorted(vars(instance)))
     for name in ("declared_fields", "fields", "load_fields", "dump_fields"):
@@ -199,7 +194,7 @@ REPLACEMENTS = [
 ]  # fmt: skip
 
 
-def use(log: Any, cls: Any, **options: Any) -> None:
+def use(log, cls, **options):
     for looks in (False, True, False, True):
         made = log.attempt(cls, **options)
         if isinstance(made, Exception):
@@ -222,7 +217,6 @@ def use(log: Any, cls: Any, **options: Any) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("where", ["class", "base"])
 @pytest.mark.parametrize("replace", REPLACEMENTS, ids=lambda each: each.__name__)
-@scenario
 def test_it_runs_where_upstream_runs_it(ma, log, replace, where, options):
     original = ma.Schema._init_fields
     log.made = []
@@ -248,7 +242,6 @@ def test_it_runs_where_upstream_runs_it(ma, log, replace, where, options):
 
 
 @pytest.mark.parametrize("kind", ["mock", "autospec", "property", "static", "class"])
-@scenario
 def test_other_callables_than_functions(ma, log, kind):
     original = ma.Schema._init_fields
     cls = schema(ma)
@@ -271,7 +264,6 @@ def test_other_callables_than_functions(ma, log, kind):
             log.attempt(made.dump, DATA)
 
 
-@scenario
 def test_nested_schemas_bind_by_it(ma, log):
     original = ma.Schema._init_fields
     cls = schema(ma)
@@ -288,7 +280,6 @@ def test_nested_schemas_bind_by_it(ma, log):
         log.attempt(cls(only=("n.x",)).load, {"n": {"x": 1}})
 
 
-@scenario
 def test_it_is_put_back(ma, log):
     original = ma.Schema._init_fields
     cls = schema(ma)
@@ -305,7 +296,6 @@ def test_it_is_put_back(ma, log):
 
 @pytest.mark.parametrize("name", ["_bind_to_schema", "__deepcopy__"])
 @pytest.mark.parametrize("where", ["DateTime", "String", "List", "own"])
-@scenario
 def test_a_callable_that_is_no_descriptor_replaces_binding(ma, log, name, where):
     own = type("Own", (ma.fields.Date,), {})
     fields = {

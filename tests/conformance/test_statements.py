@@ -6,104 +6,98 @@ reaches one form of statement through the public functions, and gets every value
 :data:`VALUES`; both builds of ours must do what the interpreter does, message included.
 """
 
-from __future__ import annotations
-
 import collections
 import datetime as dt
 import decimal
 import fractions
 import types
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
-
-from tests.conformance.harness import scenario
 
 
 class Text(str):
     """A text that answers otherwise than its characters would."""
 
-    def split(self, *args: Any) -> Any:
+    def split(self, *args):
         return ["a", "b"]
 
-    def startswith(self, *args: Any) -> Any:
+    def startswith(self, *args):
         return True
 
-    def __contains__(self, item: object) -> bool:
+    def __contains__(self, item):
         return True
 
-    def __str__(self) -> str:
+    def __str__(self):
         return "other"
 
-    def __format__(self, spec: str) -> str:
+    def __format__(self, spec):
         return "formatted"
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index):
         return "item"
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other):
         return "sum"
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self):
         return iter(("a", "b"))
 
-    def __len__(self) -> int:
+    def __len__(self):
         return 2
 
 
-class Table(dict):  # type: ignore[type-arg]
+class Table(dict):
     """A dictionary with another view of its items."""
 
-    def items(self) -> Any:
+    def items(self):
         return [("b", 2), ("c", 3)]
 
-    def keys(self) -> Any:
+    def keys(self):
         return ["b", "c"]
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key):
         return 7
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self):
         return iter(["b", "c"])
 
-    def __contains__(self, key: object) -> bool:
+    def __contains__(self, key):
         return True
 
-    def get(self, key: Any, default: Any = None) -> Any:
+    def get(self, key, default=None):
         return 8
 
-    def copy(self) -> Any:
+    def copy(self):
         return self
 
 
-class Items(list):  # type: ignore[type-arg]
+class Items(list):
     """A list that counts and iterates otherwise."""
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self):
         return iter([("x", 1), ("y", 2)])
 
-    def __len__(self) -> int:
+    def __len__(self):
         return 1
 
-    def __contains__(self, item: object) -> bool:
+    def __contains__(self, item):
         return True
 
-    def append(self, item: Any) -> None:
+    def append(self, item):
         super().append((item, item))
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index):
         return "item"
 
-    def copy(self) -> Any:
+    def copy(self):
         return [("z", 1)]
 
 
-class Pair(tuple):  # type: ignore[type-arg]
-    def __iter__(self) -> Iterator[Any]:
+class Pair(tuple):
+    def __iter__(self):
         return iter(["p", "q", "r"])
 
-    def __len__(self) -> int:
+    def __len__(self):
         return 3
 
 
@@ -112,32 +106,32 @@ class Keyed:
 
     __iter__ = None
 
-    def keys(self) -> Any:
+    def keys(self):
         return iter(["k"])
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key):
         return key
 
-    def copy(self) -> Any:
+    def copy(self):
         return self
 
 
 class Copies:
     """It is empty until it is copied; the copy has pairs."""
 
-    def copy(self) -> Any:
+    def copy(self):
         return [("a", 1)]
 
 
 class Indexed:
     """Iterable by index alone."""
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index):
         if index > 1:
             raise IndexError(index)
         return "ab"[index]
 
-    def __len__(self) -> int:
+    def __len__(self):
         return 2
 
 
@@ -148,13 +142,13 @@ class Nothing:
     __contains__ = None
     __getitem__ = None
     __len__ = None
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 class Broken:
     """Fails in each operation with an error of its own."""
 
-    def _fail(self, *args: Any) -> Any:
+    def _fail(self, *args):
         raise LookupError("broken")
 
     __iter__ = __contains__ = __getitem__ = __len__ = __lt__ = __eq__ = __bool__ = _fail
@@ -165,40 +159,40 @@ class Broken:
 class Pretender:
     """Claims another class."""
 
-    def __init__(self, cls: type) -> None:
+    def __init__(self, cls):
         self._cls = cls
 
     @property
-    def __class__(self) -> Any:
+    def __class__(self):
         return self._cls
 
     @__class__.setter
-    def __class__(self, value: Any) -> None:
+    def __class__(self, value):
         raise AttributeError
 
-    def __str__(self) -> str:
+    def __str__(self):
         return "pretender"
 
 
 class Vague:
     """Compares to anything, with an answer that is neither true nor false until asked."""
 
-    def __lt__(self, other: object) -> Any:
+    def __lt__(self, other):
         return []
 
     __gt__ = __le__ = __ge__ = __eq__ = __ne__ = __lt__
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 class Whole:
-    def __index__(self) -> int:
+    def __index__(self):
         return 3
 
-    def __int__(self) -> int:
+    def __int__(self):
         return 4
 
 
-VALUES: dict[str, Callable[[], Any]] = {
+VALUES = {
     "None": lambda: None,
     "True": lambda: True,
     "int": lambda: 5,
@@ -255,22 +249,22 @@ VALUES: dict[str, Callable[[], Any]] = {
 }
 
 
-def _with_messages(ma: Any, value: Any) -> Any:
-    class Own(ma.fields.Field):  # type: ignore[misc]
+def _with_messages(ma, value):
+    class Own(ma.fields.Field):
         default_error_messages = value
 
     return Own().error_messages
 
 
-def _schema_messages(ma: Any, value: Any) -> Any:
-    class Own(ma.Schema):  # type: ignore[misc]
+def _schema_messages(ma, value):
+    class Own(ma.Schema):
         error_messages = value
 
     return Own().error_messages
 
 
-def _meta(option: str) -> Callable[[Any, Any], Any]:
-    def use(ma: Any, value: Any) -> Any:
+def _meta(option):
+    def use(ma, value):
         meta = type("Meta", (), {option: value})
         fields = {"a": ma.fields.Raw(), "b": ma.fields.Raw()}
         schema = type("Own", (ma.Schema,), {"Meta": meta, **fields})()
@@ -279,8 +273,8 @@ def _meta(option: str) -> Callable[[Any, Any], Any]:
     return use
 
 
-def _option(option: str) -> Callable[[Any, Any], Any]:
-    def use(ma: Any, value: Any) -> Any:
+def _option(option):
+    def use(ma, value):
         inner = ma.Schema.from_dict({"b": ma.fields.Raw(), "c": ma.fields.Raw()})
         cls = ma.Schema.from_dict({"a": ma.fields.Nested(inner), "b": ma.fields.Raw()})
         schema = cls(**{option: value})
@@ -289,37 +283,37 @@ def _option(option: str) -> Callable[[Any, Any], Any]:
     return use
 
 
-def _dumped(make: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+def _dumped(make):
     return lambda ma, value: ma.Schema.from_dict({"f": make(ma)})().dump({"f": value})
 
 
-def _loaded(make: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+def _loaded(make):
     return lambda ma, value: ma.Schema.from_dict({"f": make(ma)})().load({"f": value})
 
 
-def _validated(make: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+def _validated(make):
     return lambda ma, value: make(ma.validate)(value)
 
 
-def _merged(ma: Any, value: Any) -> Any:
+def _merged(ma, value):
     merge = ma.error_store.merge_errors
     return [merge(first, value) for first in (["x"], {"a": ["x"]}, "x")]
 
 
-def _stored(ma: Any, value: Any) -> Any:
+def _stored(ma, value):
     store = ma.error_store.ErrorStore()
     store.store_error(value)
     store.store_error(["more"], field_name="a", index=1)
     return store.errors
 
 
-def _hooked(tag: str, **options: Any) -> Callable[[Any, Any], Any]:
-    def use(ma: Any, value: Any) -> Any:
-        class Own(ma.Schema):  # type: ignore[misc]
+def _hooked(tag, **options):
+    def use(ma, value):
+        class Own(ma.Schema):
             a = ma.fields.Raw()
 
-            @getattr(ma, tag)(**options)  # type: ignore[untyped-decorator]
-            def hook(self, data: Any, *more: Any, **kwargs: Any) -> Any:
+            @getattr(ma, tag)(**options)
+            def hook(self, data, *more, **kwargs):
                 return value
 
         return Own().dump({"a": 1}) if "dump" in tag else Own().load({"a": 1})
@@ -327,19 +321,19 @@ def _hooked(tag: str, **options: Any) -> Callable[[Any, Any], Any]:
     return use
 
 
-def _changed_validators(ma: Any, value: Any) -> Any:
+def _changed_validators(ma, value):
     field = ma.fields.Raw()
     field.validators = value
     return _refused(lambda: field.deserialize(1))
 
 
-def _changed_arguments(ma: Any, value: Any) -> Any:
+def _changed_arguments(ma, value):
     predicate = ma.validate.Predicate("upper")
     predicate.kwargs = value
     return _refused(lambda: predicate("a"))
 
 
-def _refused(call: Callable[[], Any]) -> Any:
+def _refused(call):
     """What is returned or raised; the interpreter's words name the function that is called."""
     try:
         return call()
@@ -347,13 +341,13 @@ def _refused(call: Callable[[], Any]) -> Any:
         return "after *" in str(error) or "is not" in str(error)
 
 
-def _set_values(ma: Any, value: Any) -> Any:
+def _set_values(ma, value):
     target = {"a": value}
     ma.utils.set_value(target, "a.b", 1)
     return target
 
 
-STATEMENTS: dict[str, Callable[[Any, Any], Any]] = {
+STATEMENTS = {
     "f(**x)": lambda ma, v: ma.fields.Raw(**v).metadata,
     "f(*x)": lambda ma, v: ma.validate.And(*v).validators,
     "f(*x) of an attribute": _changed_validators,
@@ -449,10 +443,7 @@ STATEMENTS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
-@scenario
-def test_a_statement_takes_the_types_that_it_takes_interpreted(
-    ma: Any, log: Any, statement: str
-) -> None:
+def test_a_statement_takes_the_types_that_it_takes_interpreted(ma, log, statement):
     for name, make in VALUES.items():
         log("value", name)
         log.attempt(STATEMENTS[statement], ma, make())

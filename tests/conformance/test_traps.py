@@ -1,27 +1,22 @@
 """Traps: what an accelerator is tempted to get wrong, one by one."""
 
-from __future__ import annotations
-
 import collections
 import decimal
 import functools
-from typing import Any
 from unittest import mock
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.conformance.material import Proxy, schema_of
 
 
 @pytest.mark.parametrize("kind", ["tuple", "generator", "set", "none", "missing"])
 @pytest.mark.parametrize("tag", ["pre_dump", "post_dump", "pre_load", "post_load", "validates"])
-@scenario
-def test_a_table_of_hooks_that_holds_no_lists(ma: Any, log: Any, tag: str, kind: str) -> None:
+def test_a_table_of_hooks_that_holds_no_lists(ma, log, tag, kind):
     class S(ma.Schema):
         f = ma.fields.Integer()
 
-        def hook(self, data: Any, **kwargs: Any) -> Any:
+        def hook(self, data, **kwargs):
             log("hook", data, kwargs)
             return data
 
@@ -47,8 +42,7 @@ def test_a_table_of_hooks_that_holds_no_lists(ma: Any, log: Any, tag: str, kind:
 
 @pytest.mark.parametrize("precision", [1, 3, 28])
 @pytest.mark.parametrize("trap", ["none", "inexact", "rounded"])
-@scenario
-def test_decimal_contexts(ma: Any, log: Any, trap: str, precision: int) -> None:
+def test_decimal_contexts(ma, log, trap, precision):
     schema = schema_of(
         ma,
         {
@@ -88,9 +82,8 @@ METHODS = {
 
 @pytest.mark.parametrize("name", ["_serialize", "serialize", "_deserialize", "deserialize"])
 @pytest.mark.parametrize("kind", METHODS)
-@scenario
-def test_methods_that_are_no_functions(ma: Any, log: Any, kind: str, name: str) -> None:
-    def function(self: Any, value: Any = None, *args: Any, **kwargs: Any) -> Any:
+def test_methods_that_are_no_functions(ma, log, kind, name):
+    def function(self, value=None, *args, **kwargs):
         log("called", type(self).__name__, value if isinstance(value, str) else None)
         return "result"
 
@@ -135,10 +128,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("pass_collection", [True, False])
 @pytest.mark.parametrize("change", CHANGES)
-@scenario
-def test_a_hook_that_changes_the_schema_before_the_work(
-    ma: Any, log: Any, change: str, pass_collection: bool
-) -> None:
+def test_a_hook_that_changes_the_schema_before_the_work(ma, log, change, pass_collection):
     """What people do: a ``pre_load`` makes a field required, or swaps one."""
 
     class Own(ma.fields.Integer):
@@ -151,20 +141,20 @@ def test_a_hook_that_changes_the_schema_before_the_work(
 
         @ma.pre_dump(pass_collection=pass_collection)
         @ma.pre_load(pass_collection=pass_collection)
-        def before(self, data: Any, **kwargs: Any) -> Any:
+        def before(self, data, **kwargs):
             if switch:
                 CHANGES[change](ma, self)
             return data
 
         @ma.post_dump
         @ma.post_load
-        def after(self, data: Any, **kwargs: Any) -> Any:
+        def after(self, data, **kwargs):
             log("after", data)
             return data
 
     for many in (False, True):
         for work in ("dump", "load"):
-            switch: list[bool] = []
+            switch = []
             schema = S()
             row = {"f": "1", "n": {"x": 1}}
             for _ in range(3):
@@ -176,10 +166,9 @@ def test_a_hook_that_changes_the_schema_before_the_work(
 
 @pytest.mark.parametrize("unknown", ["raise", "include", "exclude"])
 @pytest.mark.parametrize("act", ["pop-own", "pop-other", "add", "clear", "replace"])
-@scenario
-def test_a_field_that_changes_the_input(ma: Any, log: Any, act: str, unknown: str) -> None:
+def test_a_field_that_changes_the_input(ma, log, act, unknown):
     class Greedy(ma.fields.Field):
-        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+        def _deserialize(self, value, attr, data, **kwargs):
             if act == "pop-own":
                 data.pop(attr)
             elif act == "pop-other":
@@ -216,12 +205,11 @@ ATTRIBUTES = [
 
 
 @pytest.mark.parametrize("name", ATTRIBUTES)
-@scenario
-def test_schema_attributes_computed_by_a_property(ma: Any, log: Any, name: str) -> None:
-    watching: list[bool] = []
-    stored: dict[int, Any] = {}
+def test_schema_attributes_computed_by_a_property(ma, log, name):
+    watching = []
+    stored = {}
 
-    def get(self: Any) -> Any:
+    def get(self):
         if watching:
             log("get", name)
         if id(self) in stored:
@@ -229,14 +217,14 @@ def test_schema_attributes_computed_by_a_property(ma: Any, log: Any, name: str) 
         value = getattr(ma.Schema, name)
         return value.__get__(self) if hasattr(value, "__get__") else value
 
-    def set_(self: Any, value: Any) -> None:
+    def set_(self, value):
         stored[id(self)] = value
 
     class Base(ma.Schema):
         f = ma.fields.Integer()
 
         @ma.post_load
-        def after(self, data: Any, **kwargs: Any) -> Any:
+        def after(self, data, **kwargs):
             return data
 
     cls = type("S", (Base,), {})
@@ -284,17 +272,16 @@ OTHERWISE = {("email", "format"), ("email", "property")}
 @pytest.mark.parametrize(
     ("kind", "how"), sorted({(kind, how) for kind in VALIDATORS for how in HOWS} - OTHERWISE)
 )
-@scenario
-def test_validators(ma: Any, log: Any, kind: str, how: str) -> None:
+def test_validators(ma, log, kind, how):
     validator = VALIDATORS[kind](ma)
     base = type(validator)
     original = base.__call__
 
-    def call(self: Any, value: Any) -> Any:
+    def call(self, value):
         log("call", value)
         return original(self, value)
 
-    members: dict[str, Any] = {}
+    members = {}
     if how == "call":
         members["__call__"] = call
     elif how == "format":
@@ -331,10 +318,9 @@ def test_validators(ma: Any, log: Any, kind: str, how: str) -> None:
 
 
 @pytest.mark.parametrize("choices", ["list", "tuple", "set", "text", "dict", "iterator", "hostile"])
-@scenario
-def test_choices(ma: Any, log: Any, choices: str) -> None:
+def test_choices(ma, log, choices):
     class Hostile(list):
-        def __contains__(self, item: Any) -> bool:
+        def __contains__(self, item):
             # It is not logged: OneOf asks again to make the message.
             if item == "raise":
                 raise TypeError("contains")
@@ -360,8 +346,7 @@ def test_choices(ma: Any, log: Any, choices: str) -> None:
             log.attempt(schema.load, {"f": value})
 
 
-@scenario
-def test_lazy_messages(ma: Any, log: Any) -> None:
+def test_lazy_messages(ma, log):
     lazy = Proxy("lazy {input}")
     schema = schema_of(
         ma,
@@ -376,10 +361,9 @@ def test_lazy_messages(ma: Any, log: Any) -> None:
     log.attempt(schema.load, {})
 
 
-@scenario
-def test_states_that_are_no_plain_dictionaries(ma: Any, log: Any) -> None:
+def test_states_that_are_no_plain_dictionaries(ma, log):
     class State(dict):
-        def __getitem__(self, key: Any) -> Any:
+        def __getitem__(self, key):
             return dict.__getitem__(self, key)
 
     schema = schema_of(ma, {"f": ma.fields.Integer(), "g": ma.fields.Raw()})
@@ -394,8 +378,7 @@ def test_states_that_are_no_plain_dictionaries(ma: Any, log: Any) -> None:
     log.attempt(schema.load, {"F": "1"})
 
 
-@scenario
-def test_one_plan_for_each_of_many_schemas(ma: Any, log: Any) -> None:
+def test_one_plan_for_each_of_many_schemas(ma, log):
     made = [
         schema_of(ma, {"f": ma.fields.Integer(data_key=f"key {number}")}) for number in range(30)
     ]
@@ -408,15 +391,14 @@ def test_one_plan_for_each_of_many_schemas(ma: Any, log: Any) -> None:
         log.attempt(schema.dump, {"f": 1})
 
 
-@scenario
-def test_types_made_and_dropped(ma: Any, log: Any) -> None:
+def test_types_made_and_dropped(ma, log):
     """A new class may get the address, and the version, of one that is gone."""
     for number in range(60):
 
         class Own(ma.fields.Integer):
             if number % 2:
 
-                def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+                def _serialize(self, value, *args, **kwargs):
                     return ("own", value)
 
         schema = schema_of(ma, {"f": Own()})
@@ -424,8 +406,7 @@ def test_types_made_and_dropped(ma: Any, log: Any) -> None:
         log.attempt(schema.dump, {"f": number})
 
 
-@scenario
-def test_a_type_changed_very_often(ma: Any, log: Any) -> None:
+def test_a_type_changed_very_often(ma, log):
     """CPython stops giving version tags to a type that changes a thousand times."""
 
     class Own(ma.fields.Integer):
@@ -445,8 +426,7 @@ def test_a_type_changed_very_often(ma: Any, log: Any) -> None:
     log.attempt(schema.dump, {"f": 1})
 
 
-@scenario
-def test_contexts(ma: Any, log: Any) -> None:
+def test_contexts(ma, log):
     import importlib
 
     context = importlib.import_module(f"{ma.__name__}.experimental.context")
@@ -455,7 +435,7 @@ def test_contexts(ma: Any, log: Any) -> None:
         f = ma.fields.Function(lambda obj: context.Context.get(default="none"))
         m = ma.fields.Method("method")
 
-        def method(self, obj: Any) -> Any:
+        def method(self, obj):
             return context.Context.get(default="none")
 
     for value in ("none", {"user": 1}):
@@ -468,8 +448,7 @@ def test_contexts(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["OneOf", "NoneOf"])
-@scenario
-def test_a_message_that_cannot_show_the_value(ma: Any, log: Any, name: str) -> None:
+def test_a_message_that_cannot_show_the_value(ma, log, name):
     choices = [[1]] if name == "NoneOf" else [[2]]
     validator = getattr(ma.validate, name)(choices, error="{input:>5}")
     schema = schema_of(ma, {"f": ma.fields.Raw(validate=validator)})

@@ -1,28 +1,24 @@
 """User code in the middle of upstream's own kinds of fields and validators: how often it is
 called, and what its exceptions become."""
 
-from __future__ import annotations
-
 import enum
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.conformance.material import Proxy, schema_of
 
 TIMES = 4
 
 
-def repeat(log: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+def repeat(log, function, *args, **kwargs):
     """Often enough for the engine to plan in between, whatever it waits for."""
     for _ in range(TIMES):
         log.attempt(function, *args, **kwargs)
 
 
-CONTAINERS: dict[str, Callable[[Any, Any], Any]] = {
+CONTAINERS = {
     "alone": lambda ma, field: field,
     "list": lambda ma, field: ma.fields.List(field),
     "tuple": lambda ma, field: ma.fields.Tuple((field, ma.fields.Raw())),
@@ -33,13 +29,12 @@ CONTAINERS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("container", sorted(CONTAINERS.keys() - {"tuple"}))
-@scenario
-def test_a_field_that_raises_stop_iteration(ma: Any, log: Any, container: str) -> None:
+def test_a_field_that_raises_stop_iteration(ma, log, container):
     class Stops(ma.fields.Raw):
-        def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        def _serialize(self, value, *args, **kwargs):
             raise StopIteration(value)
 
-        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        def _deserialize(self, value, *args, **kwargs):
             raise StopIteration(value)
 
     schema = schema_of(ma, {"f": CONTAINERS[container](ma, Stops())})
@@ -59,14 +54,13 @@ PARTIALS = {
 
 
 @pytest.mark.parametrize("partial", PARTIALS)
-@scenario
-def test_a_hook_that_changes_its_partial(ma: Any, log: Any, partial: str) -> None:
+def test_a_hook_that_changes_its_partial(ma, log, partial):
     class Child(ma.Schema):
         x = ma.fields.Integer(required=True)
         x0 = ma.fields.Integer(required=True)
 
         @ma.pre_load
-        def change(self, data: Any, *, partial: Any, **kwargs: Any) -> Any:
+        def change(self, data, *, partial, **kwargs):
             log("partial", partial)
             if isinstance(partial, list):
                 partial.append(f"x{len(partial)}")
@@ -79,7 +73,7 @@ def test_a_hook_that_changes_its_partial(ma: Any, log: Any, partial: str) -> Non
         values = ma.fields.Dict(values=ma.fields.Nested(Child))
 
         @ma.pre_load
-        def change(self, data: Any, *, partial: Any, **kwargs: Any) -> Any:
+        def change(self, data, *, partial, **kwargs):
             if isinstance(partial, list):
                 partial.append("values.x0")
             return data
@@ -98,8 +92,7 @@ class Letter(enum.Enum):
 
 
 @pytest.mark.parametrize("how", ["patched", "replaced"])
-@scenario
-def test_the_field_inside_an_enum_field(ma: Any, log: Any, how: str) -> None:
+def test_the_field_inside_an_enum_field(ma, log, how):
     schema = schema_of(
         ma,
         {
@@ -109,7 +102,7 @@ def test_the_field_inside_an_enum_field(ma: Any, log: Any, how: str) -> None:
         },
     )
 
-    def asked(self: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+    def asked(self, value, *args, **kwargs):
         log("asked", type(self).__name__, value)
         return value
 
@@ -126,8 +119,7 @@ def test_the_field_inside_an_enum_field(ma: Any, log: Any, how: str) -> None:
     repeat(log, schema.load, {"name": 7, "value": "a", "text": 7})
 
 
-@scenario
-def test_an_enum_class_that_is_a_proxy(ma: Any, log: Any) -> None:
+def test_an_enum_class_that_is_a_proxy(ma, log):
     schema = schema_of(ma, {"f": ma.fields.Enum(Letter)})
     schema.fields["f"].enum = Proxy(Letter)
     for value in (Letter.A, "A", None):
@@ -135,10 +127,9 @@ def test_an_enum_class_that_is_a_proxy(ma: Any, log: Any) -> None:
         repeat(log, schema.load, {"f": value})
 
 
-@scenario
-def test_an_enum_name_that_is_no_text(ma: Any, log: Any) -> None:
+def test_an_enum_name_that_is_no_text(ma, log):
     class Spied(ma.fields.String):
-        def make_error(self, key: str, **kwargs: Any) -> Any:
+        def make_error(self, key, **kwargs):
             log("make_error", key, kwargs)
             return super().make_error(key, **kwargs)
 
@@ -166,12 +157,9 @@ VALIDATORS = {
 
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("name", VALIDATORS)
-@scenario
-def test_a_validator_that_fails_to_word_its_message(
-    ma: Any, log: Any, name: str, error: str
-) -> None:
-    class Own(getattr(ma.validate, name)):  # type: ignore[misc]
-        def _format_error(self, *args: Any) -> str:
+def test_a_validator_that_fails_to_word_its_message(ma, log, name, error):
+    class Own(getattr(ma.validate, name)):
+        def _format_error(self, *args):
             log("wording", args)
             raise ERRORS[error](ma)
 
@@ -182,9 +170,8 @@ def test_a_validator_that_fails_to_word_its_message(
 
 
 @pytest.mark.parametrize("name", VALIDATORS)
-@scenario
-def test_a_value_whose_comparison_is_a_validation_error(ma: Any, log: Any, name: str) -> None:
-    def compare(self: Any, other: Any) -> Any:
+def test_a_value_whose_comparison_is_a_validation_error(ma, log, name):
+    def compare(self, other):
         raise ma.ValidationError("from the value")
 
     value = type("Value", (), {"__eq__": compare, "__ne__": compare, "__lt__": compare})()
@@ -197,34 +184,29 @@ def test_a_value_whose_comparison_is_a_validation_error(ma: Any, log: Any, name:
 class Member:
     """Equal to what its answer says; an exception is raised."""
 
-    def __init__(self, name: str, answer: Any) -> None:
+    def __init__(self, name, answer):
         self.name, self.answer = name, answer
 
-    def __hash__(self) -> int:
+    def __hash__(self):
         return hash(self.name)
 
-    def __eq__(self, other: object) -> Any:
+    def __eq__(self, other):
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
 
 
 @pytest.mark.parametrize("answer", [True, False, ValueError("v")], ids=repr)
-@scenario
-def test_truthy_and_falsy_members_of_the_users(ma: Any, log: Any, answer: Any) -> None:
+def test_truthy_and_falsy_members_of_the_users(ma, log, answer):
     schema = schema_of(
-        ma,
-        {
-            "f": ma.fields.Boolean(truthy=[Member("yes", answer)], falsy=[Member("no", answer)]),
-        },
+        ma, {"f": ma.fields.Boolean(truthy=[Member("yes", answer)], falsy=[Member("no", answer)])}
     )
     for value in ("yes", "no", "other", 1, True):
         repeat(log, schema.load, {"f": value})
 
 
 @pytest.mark.parametrize("place", ["validate", "exceptions"])
-@scenario
-def test_errors_made_in_another_way(ma: Any, log: Any, place: str) -> None:
+def test_errors_made_in_another_way(ma, log, place):
     schema = schema_of(
         ma,
         {
@@ -239,7 +221,7 @@ def test_errors_made_in_another_way(ma: Any, log: Any, place: str) -> None:
     repeat(log, schema.load, data)
     made = ma.ValidationError.__init__
 
-    def init(self: Any, message: Any, *args: Any, **kwargs: Any) -> None:
+    def init(self, message, *args, **kwargs):
         log("made", message, sorted(kwargs))
         made(self, ["another", message] if isinstance(message, str) else message, *args, **kwargs)
 
@@ -251,16 +233,14 @@ def test_errors_made_in_another_way(ma: Any, log: Any, place: str) -> None:
     repeat(log, schema.load, data)
 
 
-@scenario
-def test_isnan_replaced(ma: Any, log: Any) -> None:
+def test_isnan_replaced(ma, log):
     schema = schema_of(ma, {"f": ma.fields.Float()})
     repeat(log, schema.load, {"f": 1.5})
     log.patch(math, "isnan", lambda value: True)
     repeat(log, schema.load, {"f": 1.5})
 
 
-@scenario
-def test_a_default_that_becomes_callable(ma: Any, log: Any) -> None:
+def test_a_default_that_becomes_callable(ma, log):
     class Default:
         pass
 
@@ -268,17 +248,16 @@ def test_a_default_that_becomes_callable(ma: Any, log: Any) -> None:
     schema = schema_of(ma, {"f": ma.fields.Raw(load_default=default, dump_default=default)})
     for callable_ in (False, True, False):
         if callable_:
-            Default.__call__ = lambda self: "called"  # type: ignore[attr-defined]
+            Default.__call__ = lambda self: "called"
         elif "__call__" in vars(Default):
             del Default.__call__
         repeat(log, schema.load, {})
         repeat(log, schema.dump, {})
 
 
-@scenario
-def test_many_that_counts_how_often_it_is_asked(ma: Any, log: Any) -> None:
+def test_many_that_counts_how_often_it_is_asked(ma, log):
     class Flag:
-        def __bool__(self) -> bool:
+        def __bool__(self):
             log("asked")
             return True
 
@@ -289,18 +268,17 @@ def test_many_that_counts_how_often_it_is_asked(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["fields", "dump_fields", "load_fields", "declared_fields"])
-@scenario
-def test_a_mapping_of_fields_that_notices_being_read(ma: Any, log: Any, name: str) -> None:
+def test_a_mapping_of_fields_that_notices_being_read(ma, log, name):
     class Watched(dict[str, Any]):
-        def items(self) -> Any:
+        def items(self):
             log("items")
             return super().items()
 
-        def __iter__(self) -> Any:
+        def __iter__(self):
             log("iter")
             return super().__iter__()
 
-        def __getitem__(self, key: str) -> Any:
+        def __getitem__(self, key):
             log("getitem", key)
             return super().__getitem__(key)
 
@@ -316,17 +294,13 @@ def test_a_mapping_of_fields_that_notices_being_read(ma: Any, log: Any, name: st
     repeat(log, schema.dump, {"f": 1})
 
 
-MADE_ERRORS = {
-    "class": lambda: KeyError,
-    "another": lambda: ValueError("another"),
-}
+MADE_ERRORS = {"class": lambda: KeyError, "another": lambda: ValueError("another")}
 
 
 @pytest.mark.parametrize("made", MADE_ERRORS)
-@scenario
-def test_make_error_that_makes_something_else(ma: Any, log: Any, made: str) -> None:
+def test_make_error_that_makes_something_else(ma, log, made):
     class Own(ma.fields.Integer):
-        def make_error(self, key: str, **kwargs: Any) -> Any:
+        def make_error(self, key, **kwargs):
             return MADE_ERRORS[made]()
 
     schema = schema_of(ma, {"f": Own(required=True), "l": ma.fields.List(Own())})
@@ -338,10 +312,9 @@ def test_make_error_that_makes_something_else(ma: Any, log: Any, made: str) -> N
     "name",
     ["Integer", "Float", "Decimal", "UUID", "DateTime", "AwareDateTime", "Date", "TimeDelta", "IP"],
 )
-@scenario
-def test_make_error_that_raises_says_what_it_was_called_for(ma: Any, log: Any, name: str) -> None:
-    class Own(getattr(ma.fields, name)):  # type: ignore[misc]
-        def make_error(self, key: str, **kwargs: Any) -> Any:
+def test_make_error_that_raises_says_what_it_was_called_for(ma, log, name):
+    class Own(getattr(ma.fields, name)):
+        def make_error(self, key, **kwargs):
             raise KeyError(key)
 
     schema = schema_of(ma, {"f": Own()})
@@ -356,13 +329,12 @@ def test_make_error_that_raises_says_what_it_was_called_for(ma: Any, log: Any, n
 
 
 @pytest.mark.parametrize("messages", [[], ""], ids=repr)
-@scenario
-def test_a_hook_whose_error_says_nothing(ma: Any, log: Any, messages: Any) -> None:
+def test_a_hook_whose_error_says_nothing(ma, log, messages):
     class S(ma.Schema):
         f = ma.fields.Integer()
 
         @ma.pre_load
-        def refuse(self, data: Any, **kwargs: Any) -> Any:
+        def refuse(self, data, **kwargs):
             raise ma.ValidationError(messages)
 
     repeat(log, S().load, {"f": 1})
@@ -370,16 +342,15 @@ def test_a_hook_whose_error_says_nothing(ma: Any, log: Any, messages: Any) -> No
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-@scenario
-def test_an_error_that_fails_to_answer(ma: Any, log: Any, container: str) -> None:
-    def fail(error: Any) -> Any:
+def test_an_error_that_fails_to_answer(ma, log, container):
+    def fail(error):
         raise KeyError("messages")
 
     silent = property(fail, lambda error, value: None)
     error = type("Error", (ma.ValidationError,), {"messages": silent})
 
     class Fails(ma.fields.Raw):
-        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        def _deserialize(self, value, *args, **kwargs):
             raise error("no", valid_data=value)
 
     schema = schema_of(ma, {"f": CONTAINERS[container](ma, Fails())})
@@ -387,7 +358,7 @@ def test_an_error_that_fails_to_answer(ma: Any, log: Any, container: str) -> Non
         repeat(log, schema.load, {"f": value})
 
 
-CARRIED: dict[str, Any] = {
+CARRIED = {
     "nothing": {},
     "its own": {"reason": "text"},
     "what an error is made of": {"valid_data": [1], "data": 2},
@@ -399,9 +370,8 @@ CARRIED: dict[str, Any] = {
 
 @pytest.mark.parametrize("carried", CARRIED)
 @pytest.mark.parametrize("container", CONTAINERS)
-@scenario
-def test_what_a_validators_error_carries(ma: Any, log: Any, container: str, carried: str) -> None:
-    def check(value: Any) -> None:
+def test_what_a_validators_error_carries(ma, log, container, carried):
+    def check(value):
         raised = ma.ValidationError("no")
         raised.kwargs = CARRIED[carried]
         raise raised
@@ -412,13 +382,12 @@ def test_what_a_validators_error_carries(ma: Any, log: Any, container: str, carr
         repeat(log, schema.load, {"f": value})
 
 
-@scenario
-def test_a_validators_error_without_what_errors_have(ma: Any, log: Any) -> None:
-    class Bare(ma.ValidationError):  # type: ignore[misc]
-        def __init__(self) -> None:
+def test_a_validators_error_without_what_errors_have(ma, log):
+    class Bare(ma.ValidationError):
+        def __init__(self):
             self.messages = ["no"]
 
-    def check(value: Any) -> None:
+    def check(value):
         raise Bare
 
     repeat(log, schema_of(ma, {"f": ma.fields.Raw(validate=check)}).load, {"f": 1})
