@@ -531,6 +531,8 @@ VALUES: dict[str, Factory] = {
     "equal-to-one": EqualToOne,
     "proxy-str": lambda: Proxy("proxied"),
     "proxy-int": lambda: Proxy(3),
+    "proxy-float": lambda: Proxy(7.5),
+    "proxy-bytes": lambda: Proxy(b"0123456789abcdef"),
     "proxy-list": lambda: Proxy([1, 2]),
     "proxy-dict": lambda: Proxy({"a": 1}),
     "proxy-datetime": lambda: Proxy(dt.datetime(2020, 1, 1)),
@@ -923,3 +925,22 @@ OBJECTS: dict[str, Callable[..., Any]] = {
 def schema_of(ma: Any, fields: dict[str, Any], **options: Any) -> Any:
     """An instance of a schema class with ``fields``."""
     return ma.Schema.from_dict(fields)(**options)
+
+
+def subclass(*bases: type) -> Any:
+    """A class of these bases that adds nothing to them."""
+
+    class Own(*bases):  # type: ignore[misc]
+        pass
+
+    return Own
+
+
+def written(names: dict[str, Any], parameters: str, **bodies: str) -> dict[str, Any]:
+    """Functions by their names, of the same parameters, each given as the text of its body.
+
+    :param names: what the texts may use: the ``globals()`` of the test's module
+    """
+    for name, body in bodies.items():
+        exec(f"def {name}({parameters}):\n    " + body.replace("\n", "\n    "), names)
+    return {name: names[name] for name in bodies}

@@ -11,10 +11,7 @@ pytestmark = pytest.mark.usefixtures("hooked_at_once")
 def fields_of(ma):
     fields = ma.fields
 
-    class Inner(ma.Schema):
-        x = fields.Int()
-        y = fields.Str()
-
+    Inner = ma.Schema.from_dict({"x": fields.Int(), "y": fields.Str()})
     shared = fields.Int(metadata={"shared": True})
     return {
         "id": fields.Int(required=True, data_key="ID"),

@@ -18,6 +18,7 @@ import pytest
 from tests.conformance import harness
 from tests.conformance.harness import engine, is_compiled, libraries, plans_at_once
 from tests.conformance.lacking import without
+from tests.conformance.material import subclass
 from tests.interpreters import lazily
 
 UPSTREAM, OURS = libraries()
@@ -67,8 +68,7 @@ def test_accepted_copying_that_no_class_defines(where, monkeypatch):
     def copied(ma):
         seen = []
 
-        class Own(ma.fields.Integer):
-            pass
+        Own = subclass(ma.fields.Integer)
 
         class S(ma.Schema):
             a = Own()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.harness import FROM_FIRST_USE
-from tests.conformance.material import Plain, schema_of
+from tests.conformance.material import Plain, schema_of, subclass
 
 MODES = FROM_FIRST_USE
 
@@ -187,9 +187,7 @@ def _schema_class(ma, log):
     from tests.conformance.material import Color
 
     child = ma.Schema.from_dict({"x": ma.fields.Integer(), "y": ma.fields.Raw()}, name="Child")
-
-    class Own(ma.fields.Integer):
-        pass
+    Own = subclass(ma.fields.Integer)
 
     class S(ma.Schema):
         a = Own()

@@ -5,7 +5,7 @@ from unittest import mock
 import pytest
 
 from tests.conformance.harness import FROM_FIRST_USE
-from tests.conformance.material import OBJECTS, Plain, schema_of
+from tests.conformance.material import OBJECTS, Plain, schema_of, subclass
 
 MODES = FROM_FIRST_USE
 
@@ -40,15 +40,9 @@ def use(log, schema):
 def test_field_methods(ma, log, name, place, when):
     integer = ma.fields.Integer
 
-    class Base(integer):
-        pass
-
-    class Mixin:
-        pass
-
-    class Own(Mixin, Base):
-        pass
-
+    Base = subclass(integer)
+    Mixin = subclass()
+    Own = subclass(Mixin, Base)
     schema = schema_of(ma, {"f": Own(as_string=True), "g": ma.fields.String(), "h": integer()})
     if when != "before":
         use(log, schema)
@@ -96,12 +90,8 @@ def test_schema_methods(ma, log, name, place, when):
             log("post", data, kwargs)
             return data
 
-    class Mixin:
-        pass
-
-    class Own(Mixin, Base):
-        pass
-
+    Mixin = subclass()
+    Own = subclass(Mixin, Base)
     schema = Own()
 
     def use_it():
@@ -139,9 +129,7 @@ def test_schema_methods(ma, log, name, place, when):
 @pytest.mark.parametrize("place", ["outer", "inner", "inner-instance"])
 @pytest.mark.parametrize("name", SCHEMA_METHODS)
 def test_schema_methods_of_a_nested_schema(ma, log, name, place):
-    class Inner(ma.Schema):
-        x = ma.fields.Integer()
-        y = ma.fields.String(attribute="z")
+    Inner = ma.Schema.from_dict({"x": ma.fields.Integer(), "y": ma.fields.String(attribute="z")})
 
     class Outer(ma.Schema):
         one = ma.fields.Nested(Inner)
@@ -208,10 +196,7 @@ def test_helpers_of_the_library(ma, log, module, name):
 
 
 def test_mocks_wrapped_around_methods(ma, log):
-    class S(ma.Schema):
-        f = ma.fields.Integer()
-        g = ma.fields.String()
-
+    S = ma.Schema.from_dict({"f": ma.fields.Integer(), "g": ma.fields.String()})
     schema = S()
     schema.dump({"f": 1, "g": 2})
     targets = [
@@ -297,9 +282,7 @@ def test_computed_field_attributes(ma, log, sort, attribute):
 @pytest.mark.parametrize("value", [True, False, None, 0, "yes"])
 @pytest.mark.parametrize("place", ["class", "instance", "later"])
 def test_check_attribute(ma, log, place, value):
-    class Own(ma.fields.String):
-        pass
-
+    Own = subclass(ma.fields.String)
     if place == "class":
         Own._CHECK_ATTRIBUTE = value
     schema = schema_of(ma, {"f": Own(dump_default=5), "g": ma.fields.Raw()})
@@ -320,9 +303,7 @@ def test_num_type(ma, log, place, num_type):
         "method": staticmethod(lambda value: ("converted", value)),
     }.get(num_type, num_type)
 
-    class Own(ma.fields.Integer):
-        pass
-
+    Own = subclass(ma.fields.Integer)
     schema = schema_of(ma, {"f": Own(), "g": ma.fields.Float(as_string=True)})
     log.attempt(schema.dump, {"f": "1", "g": 2})
     if place == "class":
@@ -340,9 +321,7 @@ def test_num_type(ma, log, place, num_type):
 def test_formatting_functions(ma, log, place):
     import datetime as dt
 
-    class Own(ma.fields.DateTime):
-        pass
-
+    Own = subclass(ma.fields.DateTime)
     schema = schema_of(
         ma,
         {
@@ -440,8 +419,7 @@ def test_exceptions_of_user_code(ma, log, where, error):
         count[0] += 1
         raise cause
 
-    class Own(ma.fields.Raw):
-        pass
+    Own = subclass(ma.fields.Raw)
 
     class S(ma.Schema):
         a = ma.fields.Integer()

@@ -108,44 +108,6 @@ def test_arguments(ma, log, what):
         log.attempt(ARGUMENTS[what], schema)
 
 
-MESSAGES = {
-    "text": "plain",
-    "input": "got {input}",
-    "braces": "{nope}",
-    "list": ["a", "b"],
-    "dict": {"code": 1},
-    "bytes": b"bytes",
-    "none": None,
-    "empty": "",
-    "number": 3,
-}
-
-
-@pytest.mark.parametrize("message", MESSAGES)
-@pytest.mark.parametrize("key", ["required", "null", "invalid", "validator_failed", "too_large"])
-def test_messages(ma, log, key, message):
-    messages = {key: MESSAGES[message]}
-
-    class Own(ma.fields.Integer):
-        default_error_messages = messages
-
-    schema = log.attempt(
-        schema_of,
-        ma,
-        {
-            "f": ma.fields.Integer(required=True, error_messages=messages),
-            "g": Own(required=True),
-            "h": ma.fields.Boolean(error_messages=messages),
-            "d": ma.fields.DateTime(error_messages=messages),
-            "l": ma.fields.List(ma.fields.Integer(error_messages=messages)),
-        },
-    )
-    for data in ({}, {"f": None, "g": None}, {"f": "x", "g": "x", "h": "x", "d": "x", "l": ["x"]}):
-        log.attempt(schema.load, data)
-        log.attempt(schema.load, [data], many=True)
-    log.attempt(schema.load, {"f": float("inf"), "g": float("inf")})
-
-
 def test_messages_of_the_schema(ma, log):
     class Base(ma.Schema):
         error_messages = {"unknown": "base unknown", "type": "base type"}
@@ -162,13 +124,6 @@ def test_messages_of_the_schema(ma, log):
         schema.error_messages["type"] = {"nested": "dict"}
         log.attempt(schema.load, 3)
         log.attempt(schema.load, [3], many=True)
-
-
-def test_an_error_key_that_does_not_exist(ma, log):
-    schema = schema_of(ma, {"f": ma.fields.Integer(required=True)})
-    schema.fields["f"].error_messages = {}
-    for data in ({}, {"f": None}, {"f": "x"}):
-        log.attempt(schema.load, data)
 
 
 ERRORS = {
@@ -277,39 +232,3 @@ def test_a_shared_message_is_not_shared_with_the_result(ma, log):
     first.messages["f"][1]["inner"].append("more")
     log.attempt(schema.load, {"f": 1})
     log("messages", messages)
-
-
-def test_many_errors(ma, log):
-    schema = schema_of(
-        ma,
-        {
-            "f": ma.fields.Integer(required=True, data_key="F"),
-            "g": ma.fields.List(ma.fields.Integer()),
-            "n": ma.fields.Nested({"x": ma.fields.Integer(required=True)}, many=True),
-        },
-    )
-    rows = [{"F": "x", "g": ["y", 1, None], "n": [{}, {"x": 1}, {"x": "z", "q": 1}]}] * 30
-    log.attempt(schema.load, rows, many=True)
-    log.attempt(schema.validate, rows, many=True)
-
-
-def test_reports_of_fields_and_schemas(ma, log):
-    class S(ma.Schema):
-        f = ma.fields.Integer(validate=ma.validate.Range(1), metadata={"x": 1})
-        g = ma.fields.Nested("S", only=("f",))
-
-    for what in (S, S(), S(many=True), S().fields, S._declared_fields, ma.missing, ma.EXCLUDE):
-        log("text", repr(what), str(what))
-    for validator in (
-        ma.validate.Length(1, 2),
-        ma.validate.Range(1, 2, min_inclusive=False, error="e"),
-        ma.validate.OneOf("ab"),
-        ma.validate.Regexp("x"),
-        ma.validate.And(ma.validate.Equal(1)),
-        ma.validate.Email(),
-        ma.validate.URL(),
-        ma.validate.Predicate("x"),
-        ma.validate.NoneOf([1]),
-        ma.validate.ContainsNoneOf("a"),
-    ):
-        log("text", repr(validator))

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.conformance.material import subclass
+
 ROW = {"x": 1, "n": {"a": "2", "b": "t"}, "l": [{"a": 3}, {"a": "4"}], "o": None}
 BAD = [
     {"n": {"a": "no"}, "l": [{"a": 1}, {"a": "no"}, {"c": 1}]},
@@ -169,8 +171,7 @@ def test_fields_that_can_be_called(ma, log):
             log("called", value)
             return value
 
-    class Amount(Callable, ma.fields.Integer):
-        pass
+    Amount = subclass(Callable, ma.fields.Integer)
 
     class S(ma.Schema):
         amount = Amount(required=True)

@@ -6,6 +6,7 @@ import weakref
 import pytest
 
 from tests.conformance.lacking import without
+from tests.conformance.material import subclass
 
 pytestmark = pytest.mark.usefixtures("hooked_at_once")
 
@@ -310,9 +311,7 @@ def test_fields_change_while_they_are_used(ma, log):
 
 
 def test_nothing_is_kept(ma, log):
-    class Payload:
-        pass
-
+    Payload = subclass()
     payload = Payload()
     cls = schema(ma, log, lambda self, name, field: setattr(field, "own_payload", self.payload))
     cls.payload = payload
@@ -345,8 +344,7 @@ def test_subclasses(ma, log):
 def test_another_prototype_while_fields_are_used(ma, log, outer, within):
     """The class changes in the middle of a call, and a call in it goes by another prototype."""
 
-    class Inner(ma.Schema):
-        x = ma.fields.String()
+    Inner = ma.Schema.from_dict({"x": ma.fields.String()})
 
     class Outer(ma.Schema):
         first = ma.fields.Method("change", deserialize="change")
@@ -452,8 +450,7 @@ def in_dict(ma, nested, **options):
 def test_copies_of_a_nested_instance(ma, log, around, given, options, on_bind):
     """Binding calls the hook for the fields of the instance, which all copies share."""
 
-    class Deep(ma.Schema):
-        d = ma.fields.Int()
+    Deep = ma.Schema.from_dict({"d": ma.fields.Int()})
 
     class Inner(ma.Schema):
         tag = "class's"

@@ -330,27 +330,6 @@ def test_hooks_that_dump_and_load_again(ma, log):
         log.attempt(schema.dump, [{"f": 1}, {"f": 2}], many=True)
 
 
-def test_handle_error(ma, log):
-    class Handled(Exception):
-        pass
-
-    class S(ma.Schema):
-        f = ma.fields.Integer(required=True)
-
-        def handle_error(self, error, data, *, many, **kwargs):
-            log("handle", error, data, many, kwargs)
-            if data == {}:
-                raise Handled("replaced") from error
-            error.messages["added"] = ["by handler"]
-
-    for data in ({}, {"f": "x"}, {"g": 1}, 3):
-        log.attempt(S().load, data)
-        log.attempt(S().load, data, partial=True)
-        log.attempt(S().validate, data)
-    log.attempt(S(many=True).load, [{}])
-    log.attempt(ma.Schema.from_dict({"n": ma.fields.Nested(S)})().load, {"n": {}})
-
-
 def test_hooks_with_a_generator(ma, log):
     class S(ma.Schema):
         f = ma.fields.Integer()
@@ -391,27 +370,6 @@ def test_a_collection_that_changes_its_length(ma, log):
     rows = [{"f": 1}, {"f": 2}, {"f": 3}]
     log.attempt(S().dump, rows, many=True)
     log.attempt(S().load, rows, many=True)
-
-
-def test_each_nested_hook_has_a_partial_of_its_own(ma, log):
-    class Inner(ma.Schema):
-        x = ma.fields.Integer(required=True)
-
-        @ma.pre_load
-        def greedy(self, data, partial, **kwargs):
-            log("partial", partial)
-            if isinstance(partial, list):
-                partial.append("x")
-            return data
-
-    class S(ma.Schema):
-        a = ma.fields.Nested(Inner)
-        b = ma.fields.Nested(Inner, many=True)
-
-    for partial in (["a.x"], ["b.y"], [], None, True):
-        for _ in range(2):
-            log.attempt(S().load, {"a": {}, "b": [{}, {}]}, partial=partial)
-            log.attempt(S().load, [{"a": {}}, {"b": [{}]}], many=True, partial=partial)
 
 
 def _append(hooks, tag, entry):
@@ -550,8 +508,7 @@ def test_a_table_of_hooks_that_answers_itself(ma, log, table, of):
 
 
 def test_entries_that_looking_for_hooks_leaves(ma, log):
-    class Child(ma.Schema):
-        f = ma.fields.Integer()
+    Child = ma.Schema.from_dict({"f": ma.fields.Integer()})
 
     class S(Child):
         n = ma.fields.Nested(Child)

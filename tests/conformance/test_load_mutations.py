@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.harness import FROM_FIRST_USE
-from tests.conformance.material import Color, schema_of
+from tests.conformance.material import Color, schema_of, subclass
 
 MODES = FROM_FIRST_USE
 
@@ -192,8 +192,7 @@ def _schema_class(ma):
         {"x": ma.fields.Integer(required=True), "y": ma.fields.Raw()}, name="Child"
     )
 
-    class Own(ma.fields.Integer):
-        pass
+    Own = subclass(ma.fields.Integer)
 
     class S(ma.Schema):
         a = Own()

@@ -5,7 +5,7 @@ from unittest import mock
 import pytest
 
 from tests.conformance.harness import FROM_FIRST_USE
-from tests.conformance.material import schema_of
+from tests.conformance.material import schema_of, subclass
 
 MODES = FROM_FIRST_USE
 
@@ -35,15 +35,9 @@ def use(log, schema):
 def test_field_methods(ma, log, name, place, when):
     integer = ma.fields.Integer
 
-    class Base(integer):
-        pass
-
-    class Mixin:
-        pass
-
-    class Own(Mixin, Base):
-        pass
-
+    Base = subclass(integer)
+    Mixin = subclass()
+    Own = subclass(Mixin, Base)
     schema = schema_of(
         ma,
         {
@@ -117,12 +111,8 @@ def test_schema_methods(ma, log, name, place, when):
             log("post", data, kwargs)
             return data
 
-    class Mixin:
-        pass
-
-    class Own(Mixin, Base):
-        pass
-
+    Mixin = subclass()
+    Own = subclass(Mixin, Base)
     schema = Own()
 
     def use_it():
@@ -212,12 +202,8 @@ NESTED_METHODS = [
 @pytest.mark.parametrize("place", ["class", "instance", "library"])
 @pytest.mark.parametrize("name", NESTED_METHODS)
 def test_methods_of_nested_fields(ma, log, name, place):
-    class Own(ma.fields.Nested):
-        pass
-
-    class Inner(ma.Schema):
-        x = ma.fields.Integer()
-
+    Own = subclass(ma.fields.Nested)
+    Inner = ma.Schema.from_dict({"x": ma.fields.Integer()})
     schema = schema_of(ma, {"n": Own(Inner), "m": Own(Inner, many=True), "i": ma.fields.Integer()})
     data = {"n": {"x": "1"}, "m": [{"x": 2}, {"x": "bad"}]}
     log.attempt(schema.load, data)
@@ -359,9 +345,7 @@ def test_computed_field_attributes(ma, log, sort, attribute):
 
 @pytest.mark.parametrize("where", ["class", "instance", "edited", "library"])
 def test_truthy_and_falsy(ma, log, where):
-    class Own(ma.fields.Boolean):
-        pass
-
+    Own = subclass(ma.fields.Boolean)
     schema = schema_of(ma, {"f": Own(), "g": ma.fields.Boolean()})
     rows = [{"f": value, "g": value} for value in ("yes", "ja", 0, 1, "nein", [], None, 2, 1.0)]
     for row in rows:
@@ -385,9 +369,7 @@ def test_truthy_and_falsy(ma, log, where):
 
 @pytest.mark.parametrize("place", ["edited", "replaced", "instance", "subclass"])
 def test_parsing_functions(ma, log, place):
-    class Own(ma.fields.DateTime):
-        pass
-
+    Own = subclass(ma.fields.DateTime)
     schema = schema_of(ma, {"f": Own(), "g": ma.fields.Date(), "h": ma.fields.DateTime("custom")})
     rows = [{"f": "2020-01-01T00:00:00"}, {"f": "x", "g": "2020-01-01"}, {"h": "custom"}]
     for row in rows:
@@ -420,9 +402,7 @@ def test_exceptions_of_user_code(ma, log, where, error):
         count[0] += 1
         raise cause
 
-    class Own(ma.fields.Raw):
-        pass
-
+    Own = subclass(ma.fields.Raw)
     options = {
         "validator": {"validate": [ma.validate.Length(max=1), fail]},
         "pre_load": {"pre_load": fail},

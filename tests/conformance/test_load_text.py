@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.conformance.material import Proxy
+from tests.conformance.material import Proxy, subclass
 
 
 def order_of(ma, **meta):
@@ -125,8 +125,7 @@ def test_a_field_changes_what_it_is_given(ma, log):
             data["b"]["n"] = "changed"
             return data
 
-    class Inner(ma.Schema):
-        n = ma.fields.Integer()
+    Inner = ma.Schema.from_dict({"n": ma.fields.Integer()})
 
     class Outer(ma.Schema):
         b = ma.fields.Nested(Inner)
@@ -169,41 +168,6 @@ def test_two_fields_of_one_key(ma, log):
     found = Pair().loads('{"x": {"n": 1}}')
     log("same", found["a"] is found["b"], found)
     show(log, Pair().loads, '{"x": {"n": 1}, "y": 2}')
-
-
-@pytest.mark.parametrize("many", [False, True])
-@pytest.mark.parametrize("original", [False, True])
-def test_hooks(ma, log, many, original):
-    class Hooked(ma.Schema):
-        a = ma.fields.Integer()
-        r = ma.fields.Raw()
-
-        @ma.post_load(pass_collection=many, pass_original=original)
-        def after(self, *args, **kwargs):
-            log("post_load", args, kwargs, [each is args[0] for each in args])
-            return args[0]
-
-        @ma.validates("a")
-        def check(self, value, **kwargs):
-            log("validates", value, kwargs)
-            if value == 3:
-                raise ma.ValidationError("three")
-
-    class Validated(Hooked):
-        @ma.validates_schema(pass_collection=many, pass_original=original)
-        def check_all(self, *args, **kwargs):
-            log("validates_schema", args, kwargs)
-
-    class Before(Validated):
-        @ma.pre_load(pass_collection=many)
-        def before(self, data, **kwargs):
-            log("pre_load", data, kwargs)
-            return data
-
-    for cls in (Hooked, Validated, Before):
-        for text in ('{"a": 1, "r": [1]}', '{"a": 3, "r": {}}', '{"a": "x", "q": 1}'):
-            show(log, cls().loads, text)
-            show(log, cls(many=True).loads, f"[{text}, {text}]")
 
 
 @pytest.mark.parametrize("name", ["load", "_do_load", "_deserialize", "loads", "get_attribute"])
@@ -259,9 +223,7 @@ def test_a_json_of_the_users(ma, log):
         class Meta:
             render_module = Module
 
-    class Plain(ma.Schema):
-        a = ma.fields.Integer()
-
+    Plain = ma.Schema.from_dict({"a": ma.fields.Integer()})
     show(log, Other().loads, "anything", option=1)
     schema = Plain()
     show(log, schema.loads, '{"a": 1}')
@@ -303,8 +265,7 @@ def test_a_schema_inside_itself(ma, log):
 
 
 def test_index_errors_and_dict_class(ma, log):
-    class Ordered(dict):
-        pass
+    Ordered = subclass(dict)
 
     class Own(ma.Schema):
         a = ma.fields.Integer()

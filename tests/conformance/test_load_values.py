@@ -7,7 +7,16 @@ import types
 import pytest
 
 from tests.conformance.harness import table
-from tests.conformance.material import FIELDS, VALUES, DictLike, Mapped, MultiDict, Plain, schema_of
+from tests.conformance.material import (
+    FIELDS,
+    VALUES,
+    DictLike,
+    Mapped,
+    MultiDict,
+    Plain,
+    schema_of,
+    subclass,
+)
 
 
 @pytest.mark.parametrize("kind", FIELDS)
@@ -223,9 +232,7 @@ def test_hostile_keys(ma, log):
 
 
 def test_keys_of_a_str_subclass(ma, log):
-    class Key(str):
-        pass
-
+    Key = subclass(str)
     schema = schema_of(ma, {"f": ma.fields.Raw(), "g": ma.fields.Raw()}, unknown=ma.INCLUDE)
     return schema.load({Key("f"): 1, Key("z"): 2})
 

@@ -321,33 +321,6 @@ def test_what_handle_error_gets(ma, log, raises):
         log.attempt(S().validate, [data, {}], many=True)
 
 
-@pytest.mark.parametrize("skip", [True, False])
-def test_what_hooks_see(ma, log, skip):
-    class S(ma.Schema):
-        f = ma.fields.Integer()
-        g = ma.fields.Integer()
-
-        @ma.validates("f")
-        def check_f(self, value, **options):
-            log("validates", value, options)
-            raise ma.ValidationError("of f")
-
-        @ma.validates_schema(skip_on_field_errors=skip)
-        def check(self, data, **options):
-            log("validates_schema", data, options)
-            raise ma.ValidationError({"f": ["of the schema"], "g": "text"})
-
-        @ma.post_load
-        def made(self, data, **options):
-            log("post_load", data)
-            return data
-
-    for data in ({"f": 1}, {"g": "x"}, {"f": 1, "g": "x"}, {"h": 1}, 3, {}):
-        log.attempt(S().load, data)
-        log.attempt(S().validate, data)
-        log.attempt(S().load, [data, data], many=True)
-
-
 def test_the_error_itself(ma, log):
     schema = schema_of(ma, {"f": ma.fields.Integer()})
     data = {"f": "x"}

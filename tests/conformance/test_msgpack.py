@@ -16,9 +16,7 @@ def made(ma):
 
     fields = ma.fields
 
-    class Inner(ma.Schema):
-        x = fields.Integer()
-        raw = fields.Raw()
+    Inner = ma.Schema.from_dict({"x": fields.Integer(), "raw": fields.Raw()})
 
     class S(ma.Schema):
         class Meta:

@@ -20,8 +20,7 @@ def classes(ma, ordered=False, **of_field):
     """
     fields, options = ma.fields, type("Meta", (), {"ordered": ordered})
 
-    class Deep(ma.Schema):
-        d = fields.Integer()
+    Deep = ma.Schema.from_dict({"d": fields.Integer()})
 
     class Inner(ma.Schema):
         Meta = options
@@ -299,10 +298,7 @@ IN_LISTS = [kind for kind in INSIDE if kind not in ("dict", "tuple", "values")]
     ids=lambda each: getattr(each, "__name__", each),
 )
 def test_fields_inside_fields(ma, log, kind, change):
-    class Deep(ma.Schema):
-        a = ma.fields.Integer(required=True)
-        b = ma.fields.Integer()
-
+    Deep = ma.Schema.from_dict({"a": ma.fields.Integer(required=True), "b": ma.fields.Integer()})
     make, value = INSIDE[kind]
 
     class Inner(ma.Schema):
@@ -416,9 +412,7 @@ def test_pickled_with_slots(ma, log):
 @pytest.mark.parametrize("name", ["load_only", "dump_only", "only", "exclude"])
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_hook_that_reads_an_option(ma, log, name, changed):
-    class Inner(ma.Schema):
-        a = ma.fields.Integer()
-        b = ma.fields.Integer()
+    Inner = ma.Schema.from_dict({"a": ma.fields.Integer(), "b": ma.fields.Integer()})
 
     class Outer(ma.Schema):
         n = ma.fields.Nested(Inner)
@@ -445,8 +439,7 @@ def test_a_hook_that_reads_an_option(ma, log, name, changed):
 
 @pytest.mark.parametrize("container", ["dict", "tuple", "nested"])
 def test_a_field_of_the_own_beside_a_nested_one(ma, log, container):
-    class Inner(ma.Schema):
-        a = ma.fields.Integer()
+    Inner = ma.Schema.from_dict({"a": ma.fields.Integer()})
 
     class Own(ma.fields.String):
         def _serialize(self, value, attr, obj, **more):
@@ -483,9 +476,7 @@ def test_an_instance_that_a_function_makes(ma, log, replaced, options):
         def get_m(self, obj):
             return type(self).__name__, self.many
 
-    class Inner(ma.Schema):
-        a = fields.Integer()
-        deep = fields.Nested(lambda: Deep())
+    Inner = ma.Schema.from_dict({"a": fields.Integer(), "deep": fields.Nested(lambda: Deep())})
 
     class Counted(Inner):
         def _init_fields(self):

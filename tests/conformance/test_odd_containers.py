@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.lacking import REMEMBERS, without
-from tests.conformance.material import schema_of
+from tests.conformance.material import schema_of, subclass
 from tests.invalidation.usage import use
 
 
@@ -37,8 +37,7 @@ def test_members_of_an_enum(ma, log, kind, by_value):
 
 @pytest.mark.parametrize("option", ["fields", "exclude", "load_only", "dump_only"])
 def test_options_in_a_list_that_grows(ma, log, option):
-    class Names(list[str]):
-        pass
+    Names = subclass(list[str])
 
     class S(ma.Schema):
         a = ma.fields.Integer()
@@ -151,9 +150,7 @@ def test_the_name_of_a_nested_field(ma, log, kind):
             log("formatted")
             return "n"
 
-    class Inner(ma.Schema):
-        x = ma.fields.Integer()
-
+    Inner = ma.Schema.from_dict({"x": ma.fields.Integer()})
     schema = schema_of(ma, {"n": ma.fields.Nested(Inner)})
     if kind == "deleted":
         del schema.fields["n"].name

@@ -83,9 +83,7 @@ def test_options_of_the_users_own(ma, log, kind):
 @pytest.mark.parametrize("moment", ["before use", "after use"])
 @pytest.mark.parametrize("whose", ["the class", "the instance"])
 def test_options_without_index_errors(ma, log, whose, moment):
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
+    S = ma.Schema.from_dict({"a": ma.fields.Integer()})
     schema = S()
     if moment == "after use":
         _use(log, schema)
@@ -109,9 +107,7 @@ def test_pre_load_changes_index_errors(ma, log, nested, collection):
             self.opts.index_errors = not self.opts.index_errors
             return data
 
-    class Parent(ma.Schema):
-        rows = ma.fields.Nested(S, many=True)
-
+    Parent = ma.Schema.from_dict({"rows": ma.fields.Nested(S, many=True)})
     schema = Parent() if nested else S(many=True)
     for _ in range(4):
         log.attempt(schema.load, {"rows": ROWS} if nested else ROWS)
@@ -140,8 +136,7 @@ def test_many_that_answers_for_its_truth(ma, log, value):
             log("asked for its truth")
             return value
 
-    class Plain(ma.Schema):
-        a = ma.fields.Integer(required=True)
+    Plain = ma.Schema.from_dict({"a": ma.fields.Integer(required=True)})
 
     class Hooked(Plain):
         @ma.post_load
@@ -191,9 +186,7 @@ def test_an_option_that_is_answered_by_getattr(ma, log):
 
 
 def test_a_class_without_options(ma, log):
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
+    S = ma.Schema.from_dict({"a": ma.fields.Integer()})
     for _ in range(4):
         S().dump({})
     for options in (None, object(), type("O", (), {"exclude": (), "fields": ()})()):
@@ -205,8 +198,7 @@ def test_a_class_without_options(ma, log):
 @pytest.mark.parametrize("setting", ["partial", "unknown"])
 @pytest.mark.parametrize("deletes", [False, True])
 def test_the_truth_of_many_changes_another_setting(ma, log, deletes, setting):
-    class S(ma.Schema):
-        a = ma.fields.Integer()
+    S = ma.Schema.from_dict({"a": ma.fields.Integer()})
 
     class Truth:
         def __bool__(self):
@@ -234,9 +226,7 @@ def test_names_in_the_options_that_are_no_collection(ma, log):
             log("truth")
             return False
 
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
+    S = ma.Schema.from_dict({"a": ma.fields.Integer()})
     for name in ("fields", "exclude", "load_only", "dump_only"):
         before = getattr(S.opts, name)
         for value in (5, object(), None, Truth()):
@@ -247,9 +237,7 @@ def test_names_in_the_options_that_are_no_collection(ma, log):
 
 
 def test_declared_fields_are_asked_for_as_often_as_upstream_asks(ma, log):
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
+    S = ma.Schema.from_dict({"a": ma.fields.Integer()})
     declared = S._declared_fields
 
     def ask(schema):
@@ -335,9 +323,7 @@ def test_a_declined_class_with_its_own_call_and_store(ma, log, where):
 
 
 def test_fields_that_are_bound_again_before_each_call(ma, log):
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
+    S = ma.Schema.from_dict({"a": ma.fields.Integer()})
     schema = S()
     for given in [*ROWS, {"a": "1", "b": 2}] * 9:
         schema._init_fields()

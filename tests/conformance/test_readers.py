@@ -504,48 +504,6 @@ def test_sqlmodel_models(ma, log):
     return cls(many=True).dump(plain), cls().dump(plain[0]), cls().dump(Hero(name="new"))
 
 
-def test_pydantic_models(ma, log):
-    pydantic = pytest.importorskip("pydantic")
-
-    class Model(pydantic.BaseModel):
-        model_config = {"extra": "allow", "populate_by_name": True}
-        id: int
-        name: str = pydantic.Field(default="n", alias="Name")
-        count: int = 3
-        _secret: int = pydantic.PrivateAttr(default=4)
-
-        @pydantic.computed_field
-        def double(self) -> int:
-            log("computed", self.id)
-            return self.id * 2
-
-        @property
-        def half(self):
-            return self.id / 2
-
-    class Asked(Model):
-        def __getattr__(self, name):
-            log("asked", name)
-            return super().__getattr__(name)
-
-    class Items(Model):
-        def __getitem__(self, name):
-            log("item", name)
-            raise KeyError(name)
-
-    cls = ma.Schema.from_dict(
-        {
-            name: ma.fields.Raw()
-            for name in ("id", "name", "count", "_secret", "double", "half", "extra", "nope")
-        }
-    )
-    plain = [Model(id=i, extra=i) for i in (1, 2, 3)]
-    del plain[1].count
-    plain.append(Model.model_construct(id=9))
-    mixed = [*plain, Asked(id=5), Items(id=6), Asked(id=7)]
-    return cls(many=True).dump(plain), cls(many=True).dump(mixed), cls().dump(plain[0])
-
-
 def test_plain_records(ma, log):
     @dataclasses.dataclass
     class Record:

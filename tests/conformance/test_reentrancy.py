@@ -57,8 +57,7 @@ def made_anew_in_another(self):
 def test_instance_dictionaries(ma, log, change, binding):
     made = []
 
-    class Inner(ma.Schema):
-        x = ma.fields.String()
+    Inner = ma.Schema.from_dict({"x": ma.fields.String()})
 
     def see(method, field):
         log(method, field.root is made[-1], field.parent is made[-1])
@@ -92,10 +91,7 @@ def test_instance_dictionaries(ma, log, change, binding):
 
 @pytest.mark.parametrize("kind", ["class", "instance", "fields"])
 def test_a_callable_that_narrows_its_own_field(ma, log, kind):
-    class Inner(ma.Schema):
-        x = ma.fields.String()
-        secret = ma.fields.String()
-
+    Inner = ma.Schema.from_dict({"x": ma.fields.String(), "secret": ma.fields.String()})
     returned = {
         "class": lambda: Inner,
         "instance": Inner,
@@ -107,9 +103,7 @@ def test_a_callable_that_narrows_its_own_field(ma, log, kind):
         schema.fields["inner"].many = True
         return returned[kind]()
 
-    class Outer(ma.Schema):
-        inner = ma.fields.Nested(make)
-
+    Outer = ma.Schema.from_dict({"inner": ma.fields.Nested(make)})
     for _ in range(4):
         schema = Outer()
         for _ in range(3):
@@ -120,8 +114,7 @@ def test_a_callable_that_narrows_its_own_field(ma, log, kind):
 def test_a_schema_resolved_while_another_attempt_fails(ma, log, direction):
     calls = [0]
 
-    class Inner(ma.Schema):
-        x = ma.fields.String()
+    Inner = ma.Schema.from_dict({"x": ma.fields.String()})
 
     def make():
         calls[0] += 1
@@ -130,9 +123,7 @@ def test_a_schema_resolved_while_another_attempt_fails(ma, log, direction):
             raise RuntimeError("no")
         return Inner()
 
-    class Outer(ma.Schema):
-        inner = ma.fields.Nested(make)
-
+    Outer = ma.Schema.from_dict({"inner": ma.fields.Nested(make)})
     for _ in range(5):
         schema = Outer()
         calls[0] = 0
@@ -153,9 +144,7 @@ def test_a_nested_instance_is_there_while_its_fields_are_bound(ma, log):
                 seen = schema.fields["inner"].schema
                 log("bind", field_name, seen is self, schema.dump({"inner": {"y": 1}}))
 
-    class Outer(ma.Schema):
-        inner = ma.fields.Nested(Inner(), only=("x",))
-
+    Outer = ma.Schema.from_dict({"inner": ma.fields.Nested(Inner(), only=("x",))})
     for _ in range(6):
         schema = Outer()
         log.attempt(schema.dump, {"inner": {"x": 1, "y": 2}})
@@ -203,9 +192,7 @@ def test_looking_into_an_instance_while_it_is_looked_into(ma, log, load_only):
     into the same instance."""
     fails = [True]
 
-    class Inner(ma.Schema):
-        x = ma.fields.String()
-        secret = ma.fields.String()
+    Inner = ma.Schema.from_dict({"x": ma.fields.String(), "secret": ma.fields.String()})
 
     def make():
         if fails[0]:
@@ -281,9 +268,7 @@ CHANGES_OF_AN_INSTANCE = {
 
 @pytest.mark.parametrize("change", CHANGES_OF_AN_INSTANCE)
 def test_a_nested_instance_that_was_changed_since_it_was_made(ma, log, change):
-    class Inner(ma.Schema):
-        x = ma.fields.String()
-        secret = ma.fields.String()
+    Inner = ma.Schema.from_dict({"x": ma.fields.String(), "secret": ma.fields.String()})
 
     def make():
         made = Inner()
@@ -292,9 +277,7 @@ def test_a_nested_instance_that_was_changed_since_it_was_made(ma, log, change):
         calls[0] += 1
         return made
 
-    class Outer(ma.Schema):
-        inner = ma.fields.Nested(make)
-
+    Outer = ma.Schema.from_dict({"inner": ma.fields.Nested(make)})
     calls = [0]
     for _ in range(7):
         log.attempt(Outer().dump, {"inner": {"x": 1, "secret": 2}})
@@ -335,8 +318,7 @@ def test_options_that_the_outer_schema_is_given_in_the_call(ma, log, nested):
 
 @pytest.mark.parametrize("returned", ["instance", "kept", "class", "none", "name", "number"])
 def test_a_callable_that_resolves_its_own_field(ma, log, returned):
-    class One(ma.Schema):
-        x = ma.fields.String()
+    One = ma.Schema.from_dict({"x": ma.fields.String()})
 
     class Two(ma.Schema):
         y = ma.fields.String()
@@ -361,9 +343,7 @@ def test_a_callable_that_resolves_its_own_field(ma, log, returned):
             }[returned]  # fmt: skip
         return One
 
-    class Outer(ma.Schema):
-        inner = ma.fields.Nested(make)
-
+    Outer = ma.Schema.from_dict({"inner": ma.fields.Nested(make)})
     for _ in range(5):
         schema = Outer()
         within[0] = 0
@@ -375,8 +355,7 @@ def test_a_callable_that_resolves_its_own_field(ma, log, returned):
 @pytest.mark.parametrize("direction", ["dump", "load"])
 @pytest.mark.parametrize("hook", ["pre", "post"])
 def test_a_hook_that_replaces_the_instance_dictionary(ma, log, direction, hook):
-    class Inner(ma.Schema):
-        x = ma.fields.String()
+    Inner = ma.Schema.from_dict({"x": ma.fields.String()})
 
     def see(method, field):
         log(method, field is schema.fields["own"])
@@ -401,8 +380,7 @@ def test_a_hook_that_replaces_the_instance_dictionary(ma, log, direction, hook):
 @pytest.mark.parametrize("called", [False, True])
 @pytest.mark.skipif(PYPY, reason="how often PyPy asks depends on what it has met before")
 def test_what_answers_for_its_class_is_asked_as_often(ma, log, direction, called):
-    class Inner(ma.Schema):
-        x = ma.fields.String()
+    Inner = ma.Schema.from_dict({"x": ma.fields.String()})
 
     class Proxy:
         @property
@@ -462,9 +440,7 @@ def test_a_plucked_schema_whose_hook_gives_it_other_fields(ma, log):
             self.fields = {"x": ma.fields.String(data_key="Y")}
             return {"Y": "renamed", **data}
 
-    class Outer(ma.Schema):
-        i = ma.fields.Pluck(Inner, "x")
-
+    Outer = ma.Schema.from_dict({"i": ma.fields.Pluck(Inner, "x")})
     for _ in range(7):
         log.attempt(Outer().dump, {"i": {"x": 1}})
 
@@ -484,9 +460,7 @@ def test_a_metaclass_that_knows_what_it_made(ma, log):
         def is_known(self, obj):
             return id(self) in numbers
 
-    class Outer(ma.Schema):
-        i = ma.fields.Nested(lambda: Inner())
-
+    Outer = ma.Schema.from_dict({"i": ma.fields.Nested(lambda: Inner())})
     for _ in range(7):
         numbers.clear()
         log.attempt(Outer().dump, {"i": {}})
