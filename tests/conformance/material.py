@@ -16,6 +16,7 @@ import ipaddress
 import types
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from textwrap import indent
 from typing import Any, NamedTuple
 
 import attrs
@@ -941,6 +942,7 @@ def written(names: dict[str, Any], parameters: str, **bodies: str) -> dict[str, 
 
     :param names: what the texts may use: the ``globals()`` of the test's module
     """
+    made: dict[str, Any] = {}
     for name, body in bodies.items():
-        exec(f"def {name}({parameters}):\n    " + body.replace("\n", "\n    "), names)
-    return {name: names[name] for name in bodies}
+        exec(f"def {name}({parameters}):\n    pass\n{indent(body, '    ')}", names, made)
+    return made

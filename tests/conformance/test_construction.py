@@ -5,6 +5,8 @@ import copy
 
 import pytest
 
+from tests.conformance.material import written
+
 pytestmark = pytest.mark.usefixtures("hooked_at_once")
 
 
@@ -44,75 +46,25 @@ def state(log, instance):
     log("messages", instance.error_messages)
 
 
-def look(self, log, name, field):
-    log("bind", name, field.name, field.parent is self, field is self.declared_fields[name])
-    state(log, self)
-
-
-def rename(self, log, name, field):
-    field.data_key = name.upper()
-
-
-def collide(self, log, name, field):
-    if name in ("name", "when"):
-        field.data_key = "same"
-
-
-def collide_targets(self, log, name, field):
-    if name in ("name", "when"):
-        field.attribute = "same"
-
-
-def hide(self, log, name, field):
-    field.load_only = name == "name"
-    field.dump_only = name == "when"
-
-
-def add(self, log, name, field):
-    self.declared_fields[f"{name}_more"] = copy.copy(field)
-
-
-def exchange(self, log, name, field):
-    if name == "id":
-        self.declared_fields["name"] = type(self)._declared_fields["one"]
-
-
-def remove(self, log, name, field):
-    if name == "id":
-        del self.declared_fields["when"]
-
-
-def replace_all(self, log, name, field):
-    if name == "id":
-        self.declared_fields = dict(reversed(self.declared_fields.items()))
-
-
-def mark(self, log, name, field):
-    self.load_only.add("name")
-    self.dump_only.add("when")
-
-
-def fail(self, log, name, field):
-    if name == "when":
-        raise LookupError(name)
-
-
-def keep(self, log, name, field):
-    vars(self).setdefault("kept", []).append(field)
-
-
-def messages(self, log, name, field):
-    self.error_messages = {"type": name}
-
-
-def class_changes(self, log, name, field):
-    type(self).error_messages = {"unknown": name}
-    type(self)._declared_fields = {"other": field}
-
-
-HOOKS = (
-    look, rename, collide, collide_targets, hide, add, exchange, remove, replace_all, mark, fail,
-    keep, messages, class_changes,
+HOOKS = written(
+    globals(), "self, log, name, field",
+    look="""log("bind", name, field.name, field.parent is self, field is self.declared_fields[name])
+state(log, self)""",
+    rename="field.data_key = name.upper()",
+    collide='if name in ("name", "when"): field.data_key = "same"',
+    collide_targets='if name in ("name", "when"): field.attribute = "same"',
+    hide='field.load_only, field.dump_only = name == "name", name == "when"',
+    add='self.declared_fields[f"{name}_more"] = copy.copy(field)',
+    exchange='if name == "id": self.declared_fields["name"] = type(self)._declared_fields["one"]',
+    remove='if name == "id": del self.declared_fields["when"]',
+    replace_all="""if name == "id":
+    self.declared_fields = dict(reversed(self.declared_fields.items()))""",
+    mark='self.load_only.add("name"); self.dump_only.add("when")',
+    fail='if name == "when": raise LookupError(name)',
+    keep='vars(self).setdefault("kept", []).append(field)',
+    messages='self.error_messages = {"type": name}',
+    class_changes="""type(self).error_messages = {"unknown": name}
+type(self)._declared_fields = {"other": field}""",
 )  # fmt: skip
 
 
@@ -127,10 +79,10 @@ def make_some(cls):
 
 
 @pytest.mark.parametrize("later", [False, True], ids=["first", "later"])
-@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook.__name__)
+@pytest.mark.parametrize("hook", HOOKS)
 def test_on_bind_field(ma, log, hook, later):
     """Hooks that look, and hooks that change what is being bound."""
-    cls = schema(ma, on_bind_field=lambda self, name, field: hook(self, log, name, field))
+    cls = schema(ma, on_bind_field=lambda self, name, field: HOOKS[hook](self, log, name, field))
     if later:
         make_some(cls)
     obj = {"id": 1, "name": "n", "one": 1, "two": 2, "inner": {"x": 1}, "many": [{"y": "2"}]}
@@ -178,9 +130,8 @@ BOUND_OTHERWISE = {
 @pytest.mark.parametrize("change", BOUND_OTHERWISE)
 def test_fields_that_are_bound_in_their_own_way(ma, log, change):
     Own = type("Own", (ma.fields.Integer,), BOUND_OTHERWISE[change](log))
-    cls = schema(
-        ma, id=Own(), on_bind_field=lambda self, name, field: rename(self, log, name, field)
-    )
+    rename = HOOKS["rename"]
+    cls = schema(ma, id=Own(), on_bind_field=lambda self, *args: rename(self, log, *args))
     make_some(cls)
     for _ in range(2):
         made = cls()
@@ -289,32 +240,44 @@ def test_copy_is_patched(ma, log, name):
         cls()
 
 
-@pytest.mark.parametrize(
-    "name", ["_init_fields", "_bind_field", "_normalize_nested_options", "set_class", "dict_class"]
-)
-@pytest.mark.parametrize("where", ["class", "base", "instance"])
-def test_methods_of_construction(ma, log, name, where):
-    original = getattr(ma.Schema, name)
+METHODS = (
+    "_init_fields", "_bind_field", "_normalize_nested_options", "set_class", "dict_class",
+    "on_bind_field", "__init__",
+)  # fmt: skip
 
-    def spied(*args):
-        log(name, len(args))
-        return original(*args)
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("where", ["class", "base", "mixin", "instance"])
+@pytest.mark.parametrize("hooked", [False, True])
+def test_methods_of_construction(ma, log, name, where, hooked):
+    original = getattr(ma.Schema, name)
+    is_class = name.endswith("class")
+
+    def spied(*args, **options):
+        log(name, len(args), sorted(options))
+        return original(*args, **options)
 
     def init(self, **options):
         if where == "instance":
-            vars(self)[name] = spied if name.endswith("class") else lambda *args: spied(self, *args)
+            vars(self)[name] = spied if is_class else lambda *args: spied(self, *args)
         ma.Schema.__init__(self, **options)
 
-    cls = schema(ma, __init__=init, on_bind_field=lambda self, name, field: log("bind", name))
+    given = staticmethod(spied) if is_class else spied
+    mixin = type("Mixin", (), {name: given} if where == "mixin" else {})
+    members = {"__init__": init} if where == "instance" else {}
+    if hooked:
+        members["on_bind_field"] = lambda self, name, field: log("bind", name)
+    cls = type("Mixed", (mixin, schema(ma, **members)), {})
     cls()
     if where == "class":
-        setattr(cls, name, staticmethod(spied) if name.endswith("class") else spied)
+        setattr(cls, name, given)
     elif where == "base":
-        log.patch(ma.Schema, name, staticmethod(spied) if name.endswith("class") else spied)
-    for _ in range(3):
-        made = log.attempt(cls)
+        log.patch(ma.Schema, name, given)
+    for options in ({}, {"only": ("id", "inner.x")}, {}):
+        made = log.attempt(cls, **options)
         if not isinstance(made, Exception):
             log("fields", list(made.fields), log.attempt(made.dump, {"id": 1}))
+            log.attempt(made.load, {"ID": 1})
 
 
 @pytest.mark.parametrize(

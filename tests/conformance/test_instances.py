@@ -12,6 +12,7 @@ import weakref
 import pytest
 
 from tests.conformance.lacking import REMEMBERS, without
+from tests.conformance.material import written
 from tests.interpreters import FREE_THREADED
 
 DATA = {"a": "1", "b": 2, "n": {"x": "3", "y": 4}, "l": [{"x": 5}]}
@@ -88,74 +89,57 @@ def test_what_an_instance_looks_like(ma, log, options, moment):
     show(log, schema)
 
 
-def _rename_on_binding(schema, name, field):
+def rename(schema, name, field):
     field.data_key = "K" + name
 
 
-LOOKS = {
-    "nothing": lambda schema: None,
-    "fields": lambda schema: schema.fields["a"],
-    "declared": lambda schema: schema.declared_fields["a"],
-    "dump_fields": lambda schema: schema.dump_fields.pop("b"),
-    "load_fields": lambda schema: schema.load_fields.clear(),
-    "nested": lambda schema: schema.fields["n"].schema,
-    "vars": lambda schema: vars(schema).get("fields"),
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "exclude": lambda schema: schema.exclude.add("x"),
-    "required": lambda schema: setattr(schema.fields["a"], "required", True),
-    "data_key": lambda schema: setattr(schema.fields["a"], "data_key", "A"),
-    "declared-key": lambda schema: setattr(schema.declared_fields["a"], "data_key", "A"),
-    "nested-key": lambda schema: setattr(
-        schema.fields["n"].schema.fields["x"], "data_key", "X"
-    ),
-    "inner-key": lambda schema: setattr(
-        schema.fields["l"].inner.schema.fields["x"], "data_key", "X"
-    ),
-    "error_messages": lambda schema: schema.error_messages.update(type="changed"),
-    "field-messages": lambda schema: schema.fields["a"].error_messages.update(invalid="changed"),
-    "validators": lambda schema: schema.fields["a"].validators.append(len),
-    "metadata": lambda schema: schema.fields["a"].metadata,
-    "attribute": lambda schema: setattr(schema, "extra", 1),
-    "init": lambda schema: schema._init_fields(),
-    "many": lambda schema: setattr(schema, "many", True),
-    "set-fields": lambda schema: setattr(schema, "fields", {}),
-    "delete": lambda schema: schema.dump_fields and delattr(schema, "dump_fields"),
-    "fields-popped": lambda schema: schema.fields.pop("b"),
-    "fields-added": lambda schema: schema.fields.update(new=copy.copy(schema.declared_fields["a"])),
-    "fields-and-more": lambda schema: schema.fields["a"] is schema.dump_fields["a"],
-    "context": lambda schema: getattr(schema, "context", None),
-    "weakref": lambda schema: weakref.ref(schema)(),
-    "class-field": lambda schema: setattr(
-        type(schema)._declared_fields["a"], "data_key", "A"
-    ),
-    "class-fields": lambda schema: type(schema)._declared_fields.pop("b"),
-    "class-added": lambda schema: type(schema)._declared_fields.update(
-        new=copy.copy(schema.declared_fields["a"])
-    ),
-    "class-meta": lambda schema: setattr(type(schema).opts, "unknown", "include"),
-    "class-meta-list": lambda schema: type(schema).opts.exclude.append("a"),
-    "class-many": lambda schema: setattr(type(schema).opts, "many", True),
-    "class-exclude": lambda schema: setattr(type(schema).opts, "exclude", ("a",)),
-    "class-fields-option": lambda schema: setattr(type(schema).opts, "fields", ("b",)),
-    "class-dump_only": lambda schema: setattr(type(schema).opts, "dump_only", ("b",)),
-    "class-set_class": lambda schema: setattr(type(schema), "set_class", set),
-    "class-messages": lambda schema: setattr(
-        type(schema), "error_messages", {"type": "changed"}
-    ),
-    "class-on_bind": lambda schema: setattr(
-        type(schema), "on_bind_field", _rename_on_binding
-    ),
-    "class-bind": lambda schema: setattr(
-        type(schema), "_bind_field", lambda self, name, field: None
-    ),
-    "base-init": lambda schema: setattr(
-        type(schema).__mro__[1], "_init_fields", lambda self: setattr(self, "dump_fields", {})
-    ),
-    "class-getattribute": lambda schema: setattr(
-        type(schema), "get_attribute", lambda self, obj, attr, default: attr
-    ),
-}  # fmt: skip
+LOOKS = written(
+    globals(), "schema, cls, fields",
+    nothing="",
+    fields='schema.fields["a"]',
+    declared='schema.declared_fields["a"]',
+    dump_fields='schema.dump_fields.pop("b")',
+    load_fields="schema.load_fields.clear()",
+    nested='fields()["n"].schema',
+    state='vars(schema).get("fields")',
+    copy="copy.copy(schema)",
+    deepcopy="copy.deepcopy(schema)",
+    exclude='schema.exclude.add("x")',
+    required='fields()["a"].required = True',
+    data_key='fields()["a"].data_key = "A"',
+    declared_key='schema.declared_fields["a"].data_key = "A"',
+    nested_key='fields()["n"].schema.fields["x"].data_key = "X"',
+    inner_key='fields()["l"].inner.schema.fields["x"].data_key = "X"',
+    error_messages='schema.error_messages.update(type="changed")',
+    field_messages='fields()["a"].error_messages.update(invalid="changed")',
+    validators='fields()["a"].validators.append(len)',
+    metadata='fields()["a"].metadata',
+    attribute="schema.extra = 1",
+    init="schema._init_fields()",
+    many="schema.many = True",
+    set_fields="schema.fields = {}",
+    delete='schema.dump_fields and delattr(schema, "dump_fields")',
+    fields_popped='fields().pop("b")',
+    fields_added='fields().update(new=copy.copy(schema.declared_fields["a"]))',
+    fields_and_more='fields()["a"] is schema.dump_fields["a"]',
+    context='getattr(schema, "context", None)',
+    weak="weakref.ref(schema)()",
+    class_field='cls._declared_fields["a"].data_key = "A"',
+    class_fields='cls._declared_fields.pop("b")',
+    class_added='cls._declared_fields.update(new=copy.copy(schema.declared_fields["a"]))',
+    class_meta='cls.opts.unknown = "include"',
+    class_meta_list='cls.opts.exclude.append("a")',
+    class_many="cls.opts.many = True",
+    class_exclude='cls.opts.exclude = ("a",)',
+    class_fields_option='cls.opts.fields = ("b",)',
+    class_dump_only='cls.opts.dump_only = ("b",)',
+    class_set_class="cls.set_class = set",
+    class_messages='cls.error_messages = {"type": "changed"}',
+    class_on_bind="cls.on_bind_field = rename",
+    class_bind="cls._bind_field = lambda self, name, field: None",
+    base_init='cls.__mro__[1]._init_fields = lambda self: setattr(self, "dump_fields", {})',
+    class_get="cls.get_attribute = lambda self, obj, attr, default: attr",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("moment", ["before", "between", "after"])
@@ -172,10 +156,10 @@ def test_looking_and_changing(ma, log, look, moment):
 
     if moment != "before":
         use()
-    log.attempt(lambda: LOOKS[look](first) and None)
+    log.attempt(LOOKS[look], first, cls, lambda: first.fields)
     use()
     if moment == "after":
-        log.attempt(lambda: LOOKS[look](second) and None)
+        log.attempt(LOOKS[look], second, cls, lambda: second.fields)
         use()
         show(log, second)
     log("vars", sorted(vars(first)))
@@ -545,55 +529,30 @@ def test_a_method_called_on_something_else(ma, log, method):
             log.attempt(getattr(ma.Schema, method), given, "{}" if method == "loads" else {"a": 1})
 
 
-def new_as_it_is(log, cls, args, options):
-    return object.__new__(cls)
-
-
-def new_with_attributes(log, cls, args, options):
-    schema = object.__new__(cls)
-    schema.request = {"of": "a test"}
-    schema.only = "is replaced"
-    return schema
-
-
-def new_with_a_method_of_its_own(log, cls, args, options):
-    schema = object.__new__(cls)
-    schema.shown = lambda obj: "the instance's"
-    return schema
-
-
-def the_only_instance(log, cls, args, options):
-    if "instance" not in vars(cls):
-        cls.instance = object.__new__(cls)
-    return cls.instance
-
-
-def a_list_where_many_is_wanted(log, cls, args, options):
+NEW = written(
+    globals(), "log, cls, args, options",
+    as_it_is="return object.__new__(cls)",
+    with_attributes="""schema = object.__new__(cls)
+schema.request, schema.only = {"of": "a test"}, "is replaced"
+return schema""",
+    with_a_method_of_its_own="""schema = object.__new__(cls)
+schema.shown = lambda obj: "the instance's"
+return schema""",
+    the_only_instance="""if "instance" not in vars(cls): cls.instance = object.__new__(cls)
+return cls.instance""",
     # It does what django-rest-marshmallow does.
-    if options.get("many"):
-        return [cls(**{**options, "many": False})]
-    return object.__new__(cls)
-
-
-def an_instance_that_was_constructed(log, cls, args, options):
-    schema = object.__new__(cls)
-    cls.__init__(schema, exclude=("a",))
-    log("constructed", list(schema.fields))
-    return schema
+    a_list_where_many_is_wanted="""if options.get("many"):
+    return [cls(**{**options, "many": False})]
+return object.__new__(cls)""",
+    constructed="""schema = object.__new__(cls)
+cls.__init__(schema, exclude=("a",))
+log("constructed", list(schema.fields))
+return schema""",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize(
-    "new",
-    [
-        new_as_it_is,
-        new_with_attributes,
-        new_with_a_method_of_its_own,
-        the_only_instance,
-        a_list_where_many_is_wanted,
-        an_instance_that_was_constructed,
-    ],
-)
+@pytest.mark.parametrize("new", NEW)
 def test_a_class_that_makes_its_instances_itself(ma, log, new, options):
     class S(classes(ma, log)):
         m = ma.fields.Method("shown")
@@ -602,7 +561,7 @@ def test_a_class_that_makes_its_instances_itself(ma, log, new, options):
             unknown = "exclude"
 
         def __new__(cls, *args, **options):
-            return new(log, cls, args, options)
+            return NEW[new](log, cls, args, options)
 
         def shown(self, obj):
             return "the class's"
