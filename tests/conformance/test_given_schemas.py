@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conformance.material import subclass
+from tests.conformance.material import subclass, written
 
 ROW = {"x": 1, "n": {"a": "2", "b": "t"}, "l": [{"a": 3}, {"a": "4"}], "o": None}
 BAD = [
@@ -14,87 +14,42 @@ BAD = [
 ]
 
 
-def passed_on(self, given, log):
-    return given()
+class Answer:
+    """It answers as a schema does, and is of another class."""
+
+    many = False
+
+    def __init__(self, schema, log):
+        self.schema, self.log = schema, log
+
+    def dump(self, obj, **options):
+        self.log("dump", obj, sorted(options))
+        return self.schema.dump(obj, many=options["many"])
+
+    def load(self, data, **options):
+        self.log("load", data, sorted(options))
+        return self.schema.load(data, **options)
 
 
-def noted(self, given, log):
-    log("asked", self.name, type(self.parent).__name__, type(self.root).__name__)
-    return given()
-
-
-def counted(self, given, log):
-    self.root.asked = getattr(self.root, "asked", 0) + 1
-    return given()
-
-
-def looks_around(self, given, log):
-    log("around", list(self.root.fields), self.root.fields["x"].parent is self.root)
-    return given()
-
-
-def made_anew(self, given, log):
-    self._schema = None
-    return given()
-
-
-def narrowed(self, given, log):
-    schema = given()
-    schema.only = {"a"}
-    return schema
-
-
-def more_of_them(self, given, log):
-    schema = given()
-    schema.unknown = "include"
-    return schema
-
-
-def of_many(self, given, log):
-    schema = given()
-    schema.many = True
-    return schema
-
-
-def another_each_time(self, given, log):
-    log("another")
-    return type(given())()
-
-
-def with_hook(self, given, log):
-    schema = given()
-    return type("Hooked", (type(schema),), {"error_messages": {"type": "hooked"}})()
-
-
-def of_its_own_kind(self, given, log):
-    schema = given()
-
-    class Answer:
-        many = False
-
-        def dump(self, obj, **options):
-            log("dump", obj, sorted(options))
-            return schema.dump(obj, many=options["many"])
-
-        def load(self, data, **options):
-            log("load", data, sorted(options))
-            return schema.load(data, **options)
-
-    return Answer()
-
-
-def fails(self, given, log):
-    raise LookupError("no schema")
-
-
-def refuses(self, given, log):
-    raise log.error("refused")
-
-
-GIVEN = [
-    passed_on, noted, counted, looks_around, made_anew, narrowed, more_of_them, of_many,
-    another_each_time, with_hook, of_its_own_kind, fails, refuses,
-]  # fmt: skip
+GIVEN = written(
+    globals(), "self, given, log",
+    passed_on="return given()",
+    noted="""log("asked", self.name, type(self.parent).__name__, type(self.root).__name__)
+return given()""",
+    counted='self.root.asked = getattr(self.root, "asked", 0) + 1; return given()',
+    looks_around="""log("around", list(self.root.fields), self.root.fields["x"].parent is self.root)
+return given()""",
+    made_anew="self._schema = None; return given()",
+    narrowed='schema = given(); schema.only = {"a"}; return schema',
+    more_of_them='schema = given(); schema.unknown = "include"; return schema',
+    of_many="schema = given(); schema.many = True; return schema",
+    another_each_time='log("another"); return type(given())()',
+    with_hook="""cls = type(given())
+return type("Hooked", (cls,), {"error_messages": {"type": "hooked"}})()""",
+    of_its_own_kind="return Answer(given(), log)",
+    fails='raise LookupError("no schema")',
+    refuses='raise log.error("refused")',
+)  # fmt: skip
 
 
 def classes(ma, log, give, **options):
@@ -103,7 +58,7 @@ def classes(ma, log, give, **options):
     class Given(fields.Nested):
         @property
         def schema(self):
-            return give(self, lambda: fields.Nested.schema.fget(self), log)
+            return GIVEN[give](self, lambda: fields.Nested.schema.fget(self), log)
 
     class Inner(ma.Schema):
         a = fields.Integer(required=True)
@@ -121,7 +76,7 @@ def classes(ma, log, give, **options):
 @pytest.mark.parametrize(
     "options", [{}, {"many": True}, {"unknown": "exclude"}, {"only": ("a",)}], ids=repr
 )
-@pytest.mark.parametrize("give", GIVEN, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("give", GIVEN)
 def test_a_property_gives_the_schema(ma, log, give, options):
     log.error = ma.ValidationError
     cls = classes(ma, log, give, **options)
@@ -137,7 +92,7 @@ def test_a_property_gives_the_schema(ma, log, give, options):
 
 @pytest.mark.parametrize("name", ["_load", "_test_collection", "_serialize", "_deserialize"])
 def test_other_methods_of_it_are_the_users(ma, log, name):
-    cls = classes(ma, log, noted)
+    cls = classes(ma, log, "noted")
     kind = type(cls._declared_fields["n"])
     original = getattr(kind, name)
 
@@ -153,15 +108,17 @@ def test_other_methods_of_it_are_the_users(ma, log, name):
 
 
 def test_the_property_is_replaced(ma, log):
-    cls = classes(ma, log, passed_on)
+    cls = classes(ma, log, "passed_on")
     kind = type(cls._declared_fields["n"])
     shared = cls()
-    for give in (noted, passed_on, fails, noted):
+    for name in ("noted", "passed_on", "fails", "noted"):
         for schema in (cls(), shared, cls()):
             log.attempt(schema.dump, ROW)
             log.attempt(schema.load, ROW)
         kind.schema = property(
-            lambda self, give=give: give(self, lambda: ma.fields.Nested.schema.fget(self), log)
+            lambda self, give=GIVEN[name]: give(
+                self, lambda: ma.fields.Nested.schema.fget(self), log
+            )
         )
 
 

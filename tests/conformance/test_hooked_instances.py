@@ -6,7 +6,7 @@ import weakref
 import pytest
 
 from tests.conformance.lacking import without
-from tests.conformance.material import subclass
+from tests.conformance.material import subclass, written
 
 pytestmark = pytest.mark.usefixtures("hooked_at_once")
 
@@ -70,78 +70,32 @@ def use(log, made):
     log("refused", log.attempt(made.load, {"id": "?", "own": 1, "more": made.tag}))
 
 
-def same_key(self, name, field):
-    field.data_key = f"{name}_key"
-
-
-def other_keys(self, name, field):
-    field.data_key = f"{name}_{self.tag}"
-
-
-def own_attribute(self, name, field):
-    field.own_tag = self.tag % 2
-
-
-def own_object(self, name, field):
-    field.own_object = self
-
-
-def own_default(self, name, field):
-    field.dump_default = field.load_default = self.tag * 1.5
-
-
-def own_validator(self, name, field):
-    field.validators = [*field.validators, lambda value: None]
-
-
-def shared_validators(self, name, field):
-    field.validators.append(lambda value: None)
-
-
-def more_required(self, name, field):
-    if self.tag == 3:
-        field.required = True
-
-
-def another_class(self, name, field):
-    if self.tag == 2 and name == "id":
-        field.__class__ = type(field).__mro__[1]
-
-
-def other_order(self, name, field):
-    if self.tag == 2:
-        vars(field)["required"] = vars(field).pop("required")
-
-
-def own_messages(self, name, field):
-    field.error_messages = {**field.error_messages, "invalid": f"no {name} of {self.tag}"}
-
-
-def own_method(self, name, field):
-    if name == "id":
-        field._serialize = lambda value, *args, **kwargs: self.tag
-
-
-def bound_so_often(self, name, field):
-    field.metadata["bound"] = field.load_default = field.metadata.get("bound", 0) + 1
-
-
-def inner_parent(self, name, field):
-    if name == "listed":
-        field.inner.own_tag = self.tag
-
-
-BINDING = (
-    same_key, other_keys, own_attribute, own_object, own_default, own_validator, shared_validators,
-    more_required, another_class, other_order, own_messages, own_method, inner_parent,
+BINDING = written(
+    globals(), "self, name, field",
+    same_key='field.data_key = f"{name}_key"',
+    other_keys='field.data_key = f"{name}_{self.tag}"',
+    own_attribute="field.own_tag = self.tag % 2",
+    own_object="field.own_object = self",
+    own_default="field.dump_default = field.load_default = self.tag * 1.5",
+    own_validator="field.validators = [*field.validators, lambda value: None]",
+    shared_validators="field.validators.append(lambda value: None)",
+    more_required="if self.tag == 3: field.required = True",
+    another_class='if self.tag == 2 and name == "id": field.__class__ = type(field).__mro__[1]',
+    other_order="""if self.tag == 2:
+    vars(field)["required"] = vars(field).pop("required")""",
+    own_messages="""said = f"no {name} of {self.tag}"
+field.error_messages = {**field.error_messages, "invalid": said}""",
+    own_method='if name == "id": field._serialize = lambda value, *args, **kwargs: self.tag',
+    inner_parent='if name == "listed": field.inner.own_tag = self.tag',
+    bound_so_often="""field.metadata["bound"] = field.metadata.get("bound", 0) + 1
+field.load_default = field.metadata["bound"]""",
 )  # fmt: skip
+same_key = BINDING["same_key"]
 
 
-@pytest.mark.parametrize(
-    "on_bind", [None, *BINDING], ids=lambda each: getattr(each, "__name__", "")
-)
+@pytest.mark.parametrize("on_bind", ["", *BINDING])
 def test_what_on_bind_field_leaves(ma, log, on_bind):
-    cls = schema(ma, log, on_bind)
+    cls = schema(ma, log, BINDING.get(on_bind))
     for tag in range(1, 6):
         use(log, cls(tag))
     kept = cls(6)
@@ -149,107 +103,32 @@ def test_what_on_bind_field_leaves(ma, log, on_bind):
         use(log, kept)
 
 
-def fewer(self):
-    if self.tag % 2:
-        del self.dump_fields["id"]
-
-
-def reordered(self):
-    self.dump_fields = dict(reversed(self.dump_fields.items()))
-
-
-def mixed(self):
-    self.load_fields["id"] = (
-        type(self)("x").fields["own_field"] if self.tag == 3 else (self.load_fields["id"])
-    )
-
-
-def shadowed(self):
-    self.get_attribute = lambda obj, name, default: f"{name} of {self.tag}"
-
-
-def own_hook(self):
-    self._hooks = {}
-
-
-def own_options(self):
-    self.unknown = "include" if self.tag % 2 else "exclude"
-    self.error_messages["unknown"] = f"unknown to {self.tag}"
-
-
-def exchanged(self):
-    self.fields["id"], self.dump_fields["id"] = (self.fields["own_field"],) * 2
-
-
-def own_parent(self):
-    self.fields["own_field"].parent = None
-
-
-def same_fields(self):
-    kept = vars(type(self)).get("kept_fields")
-    if kept is None:
-        type(self).kept_fields = dict(self.fields)
-    else:
-        self.dump_fields = dict(kept)
-
-
-INIT = (
-    fewer, reordered, mixed, shadowed, own_hook, own_options, exchanged, own_parent, same_fields,
+INIT = written(
+    globals(), "self",
+    fewer='if self.tag % 2: del self.dump_fields["id"]',
+    reordered="self.dump_fields = dict(reversed(self.dump_fields.items()))",
+    mixed='if self.tag == 3: self.load_fields["id"] = type(self)("x").fields["own_field"]',
+    shadowed='self.get_attribute = lambda obj, name, default: f"{name} of {self.tag}"',
+    own_hook="self._hooks = {}",
+    own_options="""self.unknown = "include" if self.tag % 2 else "exclude"
+self.error_messages["unknown"] = f"unknown to {self.tag}\"""",
+    exchanged='self.fields["id"] = self.dump_fields["id"] = self.fields["own_field"]',
+    own_parent='self.fields["own_field"].parent = None',
+    same_fields="""kept = vars(type(self)).get("kept_fields")
+if kept is None:
+    type(self).kept_fields = dict(self.fields)
+else:
+    self.dump_fields = dict(kept)""",
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("init", INIT, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("init", INIT)
 def test_what_init_leaves(ma, log, init):
-    cls = schema(ma, log, None, init)
+    cls = schema(ma, log, None, INIT[init])
     for tag in range(1, 6):
         made = log.attempt(cls, tag)
         if not isinstance(made, Exception):
             use(log, made)
-
-
-def set_class_attribute(cls, ma, log):
-    cls._declared_fields["own_field"].__class__.data_key = property(
-        lambda self: log("asked", self.root.tag) or "own", lambda self, value: None
-    )
-
-
-def replace_method(cls, ma, log):
-    own = type(cls._declared_fields["own_field"])
-    own._serialize = lambda self, *args, **kwargs: (log("replaced", self.root.tag), "r")[1]
-
-
-def replace_hook(cls, ma, log):
-    cls.on_bind_field = lambda self, name, field: log("replaced hook", name)
-
-
-def add_attribute(cls, ma, log):
-    cls.get_attribute = lambda self, obj, name, default: f"{name} of {self.tag}"
-
-
-def change_declared(cls, ma, log):
-    cls._declared_fields["id"].data_key = "changed"
-    cls._declared_fields["more"] = ma.fields.Constant(7)
-
-
-def change_options(cls, ma, log):
-    cls.opts.unknown = "include"
-
-
-def call_hook(cls, ma, log):
-    def hook(self, data, **kwargs):
-        log("hook", self.tag)
-        self.fields["id"].data_key = self.dump_fields["id"].data_key = f"hooked {self.tag}"
-        return data
-
-    set_hook(cls, hook)
-
-
-def call_hook_that_changes_nothing(cls, ma, log):
-    def hook(self, data, **kwargs):
-        log("hook", self.tag, list(self.fields))
-        return data
-
-    set_hook(cls, hook)
 
 
 def set_hook(cls, hook):
@@ -258,26 +137,38 @@ def set_hook(cls, hook):
     cls._hooks["pre_load"] = [("clean", False, {})]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        set_class_attribute,
-        replace_method,
-        replace_hook,
-        add_attribute,
-        change_declared,
-        change_options,
-        call_hook,
-        call_hook_that_changes_nothing,
-    ],
-    ids=lambda each: each.__name__,
-)
+CHANGES = written(
+    globals(), "cls, own, ma, log",
+    set_class_attribute="""own.data_key = property(
+    lambda self: log("asked", self.root.tag) or "own", lambda self, value: None
+)""",
+    replace_method="""own._serialize = lambda self, *args, **kwargs: (
+    (log("replaced", self.root.tag), "r")[1]
+)""",
+    replace_hook='cls.on_bind_field = lambda self, name, field: log("replaced hook", name)',
+    add_attribute='cls.get_attribute = lambda self, obj, name, default: f"{name} of {self.tag}"',
+    change_declared="""cls._declared_fields["id"].data_key = "changed"
+cls._declared_fields["more"] = ma.fields.Constant(7)""",
+    change_options='cls.opts.unknown = "include"',
+    call_hook="""def hook(self, data, **kwargs):
+    log("hook", self.tag)
+    self.fields["id"].data_key = self.dump_fields["id"].data_key = f"hooked {self.tag}"
+    return data
+set_hook(cls, hook)""",
+    call_hook_that_changes_nothing="""def hook(self, data, **kwargs):
+    log("hook", self.tag, list(self.fields))
+    return data
+set_hook(cls, hook)""",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_the_class_changes(ma, log, change):
     cls = schema(ma, log, same_key)
     made = [cls(tag) for tag in range(1, 5)]
     for each in made[:2]:
         use(log, each)
-    change(cls, ma, log)
+    CHANGES[change](cls, type(cls._declared_fields["own_field"]), ma, log)
     for each in (*made, cls(5), cls(6)):
         use(log, each)
 
@@ -429,24 +320,19 @@ def test_a_method_that_a_field_overrides(ma, log, name, inside):
         log("root", schema.fields["own"].root is schema, vars(schema.fields["own"])["name"])
 
 
-def in_nested(ma, nested, **options):
-    return ma.fields.Nested(nested, **options)
+AROUND = {
+    "field": (lambda ma, field: field, lambda value: value),
+    "list": (lambda ma, field: ma.fields.List(field), lambda value: [value]),
+    "dict": (lambda ma, field: ma.fields.Dict(values=field), lambda value: {"k": value}),
+}
 
 
-def in_list(ma, nested, **options):
-    return ma.fields.List(ma.fields.Nested(nested, **options))
-
-
-def in_dict(ma, nested, **options):
-    return ma.fields.Dict(values=ma.fields.Nested(nested, **options))
-
-
-@pytest.mark.parametrize("around", [in_nested, in_list, in_dict])
+@pytest.mark.parametrize("around", AROUND)
 @pytest.mark.parametrize("given", ["kept", "called", "called for kept"])
 @pytest.mark.parametrize(
     "options", [{}, {"only": ("a", "m")}, {"exclude": ("c",), "many": True}], ids=str
 )
-@pytest.mark.parametrize("on_bind", [None, same_key, own_default, own_object, bound_so_often])
+@pytest.mark.parametrize("on_bind", ["", "same_key", "own_default", "own_object", "bound_so_often"])
 def test_copies_of_a_nested_instance(ma, log, around, given, options, on_bind):
     """Binding calls the hook for the fields of the instance, which all copies share."""
 
@@ -462,10 +348,8 @@ def test_copies_of_a_nested_instance(ma, log, around, given, options, on_bind):
             log("method", self.tag, sorted(self.fields))
             return self.tag
 
-        if on_bind is not None:
-
-            def on_bind_field(self, name, field):
-                on_bind(self, name, field)
+        if on_bind:
+            on_bind_field = BINDING[on_bind]
 
     def made():
         inner = Inner()
@@ -474,14 +358,15 @@ def test_copies_of_a_nested_instance(ma, log, around, given, options, on_bind):
 
     inner = made()
     nested = {"kept": inner, "called": made, "called for kept": lambda: inner}[given]
-    outer = ma.Schema.from_dict({"n": around(ma, nested, **options), "x": ma.fields.Int()})
+    inside, put = AROUND[around]
+    field = inside(ma, ma.fields.Nested(nested, **options))
+    outer = ma.Schema.from_dict({"n": field, "x": ma.fields.Int()})
     rows = [{"a": "1", "c": [{"d": 2}], "m": 1, "a_key": "2"}, {"c": 1}]
     before = outer()
     for tag in range(5):
         for schema in (outer(), before):
             for each in rows:
-                value = [each] if options.get("many") else each
-                value = {in_nested: value, in_list: [value], in_dict: {"k": value}}[around]
+                value = put([each] if options.get("many") else each)
                 log.attempt(schema.dump, {"n": value, "x": 1})
                 log.attempt(schema.load, {"n": value, "x": 1})
         field = schema.fields["n"]

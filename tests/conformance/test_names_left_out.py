@@ -4,6 +4,7 @@ import copy
 
 import pytest
 
+from tests.conformance.material import written
 from tests.conformance.test_foreign_fields import shop
 
 ROW = {"id": 1, "name": "n", "inner": {"id": 2, "name": "m"}, "all": [{"id": 3}], "gone": 4}
@@ -177,38 +178,20 @@ def test_only_some_names_are_declared_by_the_options(ma, log):
             attempts(log, Some, **options)
 
 
-def exchange(cls, ma):
-    cls._declared_fields["gone"] = ma.fields.Integer()
-
-
-def fill(cls, ma):
-    exchange(cls, ma)
-    cls.opts.exclude = ()
-
-
-def remove(cls, ma):
-    del cls._declared_fields["gone"]
-
-
-def allow(cls, ma):
-    cls.opts.exclude.clear()
-
-
-def empty(cls, ma):
-    cls._declared_fields["id"] = None
-
-
-def leave_out(cls, ma):
-    empty(cls, ma)
-    cls.opts.exclude.append("id")
-
-
-def declare_anew(cls, ma):
-    cls._declared_fields = {"id": ma.fields.String(), "gone": None}
+CHANGES = written(
+    globals(), "cls, declared, exclude, ma",
+    exchange='declared["gone"] = ma.fields.Integer()',
+    fill='declared["gone"] = ma.fields.Integer(); cls.opts.exclude = ()',
+    remove='del declared["gone"]',
+    allow="exclude.clear()",
+    empty='declared["id"] = None',
+    leave_out='declared["id"] = None; exclude.append("id")',
+    declare_anew='cls._declared_fields = {"id": ma.fields.String(), "gone": None}',
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("own", [False, True])
-@pytest.mark.parametrize("change", [exchange, fill, remove, allow, empty, leave_out, declare_anew])
+@pytest.mark.parametrize("change", CHANGES)
 def test_classes_that_change(ma, log, change, own):
     def on_bind_field(self, name, field):
         pass
@@ -218,7 +201,7 @@ def test_classes_that_change(ma, log, change, own):
         use(log, cls())
     waiting, used = cls(), cls()
     use(log, used)
-    change(cls, ma)
+    CHANGES[change](cls, cls._declared_fields, cls.opts.exclude, ma)
     for made in (waiting, used):
         use(log, made)
         state(log, made)

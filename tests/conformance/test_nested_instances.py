@@ -2,11 +2,13 @@
 
 # ruff: noqa: E741
 import copy
+import itertools
 import pickle
 
 import pytest
 
 from tests.conformance.lacking import has
+from tests.conformance.material import written
 
 ROW = {"x": 1, "n": {"a": 1, "b": "text", "c": {"d": 2}}, "more": {"a": 3}}
 BAD = [{"n": {"b": 5}}, {"n": []}, {"n": {"a": "x", "q": 1}, "x": "y"}, {"n": None}]
@@ -147,68 +149,33 @@ def test_the_field_while_the_instance_is_copied(ma, log, only):
         log("after", callable(made.fields["n"].nested), made.fields["n"]._schema is None)
 
 
-def set_key(ma, inner):
-    inner.fields["a"].data_key = "key"
+CHANGES = written(
+    globals(), "ma, inner, fields",
+    set_key='fields["a"].data_key = "key"',
+    set_dump_only='fields["b"].dump_only = True',
+    leave_out='inner.exclude.add("b")',
+    load_only='inner.load_only = {"a"}',
+    declare='inner.declared_fields["e"] = ma.fields.String(dump_default="new")',
+    take_field_away='del fields["b"], inner.dump_fields["b"]',
+    set_many="inner.many = True",
+    set_only='inner.only = ("a",)',
+    own_bind="""def on_bind_field(self, name, field):
+    field.metadata["bound"] = field.metadata.get("bound", 0) + 1
+    field.data_key = name.upper()
+type(inner).on_bind_field = on_bind_field""",
+    own_attribute="inner.get_attribute = lambda obj, attr, default: (attr, obj.get(attr, default))",
+    new_option='type(inner).opts.fields = ("a",)',
+)  # fmt: skip
 
 
-def set_dump_only(ma, inner):
-    inner.fields["b"].dump_only = True
-
-
-def leave_out(ma, inner):
-    inner.exclude.add("b")
-
-
-def load_only(ma, inner):
-    inner.load_only = {"a"}
-
-
-def declare(ma, inner):
-    inner.declared_fields["e"] = ma.fields.String(dump_default="new")
-
-
-def take_field_away(ma, inner):
-    del inner.fields["b"], inner.dump_fields["b"]
-
-
-def set_many(ma, inner):
-    inner.many = True
-
-
-def set_only(ma, inner):
-    inner.only = ("a",)
-
-
-def own_bind(ma, inner):
-    def on_bind_field(self, name, field):
-        field.metadata["bound"] = field.metadata.get("bound", 0) + 1
-        field.data_key = name.upper()
-
-    type(inner).on_bind_field = on_bind_field
-
-
-def own_attribute(ma, inner):
-    inner.get_attribute = lambda obj, attr, default: (attr, obj.get(attr, default))
-
-
-def new_option(ma, inner):
-    type(inner).opts.fields = ("a",)
-
-
-CHANGES = [
-    set_key, set_dump_only, leave_out, load_only, declare, take_field_away, set_many, set_only,
-    own_bind, own_attribute, new_option,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("change", CHANGES, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("change", CHANGES)
 def test_the_instance_changes(ma, log, change):
     outer, inner = classes(ma)
     shared = outer()
     for _ in range(COPIES):
         use(log, outer())
     use(log, shared)
-    change(ma, inner)
+    CHANGES[change](ma, inner, inner.fields)
     for schema in (outer(), shared, outer(), outer(), shared):
         use(log, schema)
     relations(log, outer(), inner)
@@ -244,32 +211,19 @@ def test_what_binding_changes(ma, log, kind):
         log("bound anew", [name for name, each in before.items() if after[name] is not each])
 
 
-def other_inside(ma, field):
-    field.inner = ma.fields.String(validate=ma.validate.Length(max=1))
-
-
-def validator_inside(ma, field):
-    field.inner.validators = [ma.validate.OneOf([1])]
-
-
-def fewer_inside(ma, field):
-    field.inner.only = {"a"}
-
-
-def fewer_in_list(ma, field):
-    field.only = {"a"}
-
-
-def binding_inside(ma, field):
-    class Text(ma.fields.String):
-        def _bind_to_schema(self, name, parent):
-            super()._bind_to_schema(name, parent)
-            self.metadata["bound"] = self.metadata.get("bound", "") + name
-            self.error_messages = {**self.error_messages, "invalid": self.metadata["bound"]}
-
-    field.inner = Text()
-
-
+CHANGES_INSIDE = written(
+    globals(), "ma, field",
+    other_inside="field.inner = ma.fields.String(validate=ma.validate.Length(max=1))",
+    validator_inside="field.inner.validators = [ma.validate.OneOf([1])]",
+    fewer_inside='field.inner.only = {"a"}',
+    fewer_in_list='field.only = {"a"}',
+    binding_inside="""class Text(ma.fields.String):
+    def _bind_to_schema(self, name, parent):
+        super()._bind_to_schema(name, parent)
+        self.metadata["bound"] = self.metadata.get("bound", "") + name
+        self.error_messages = {**self.error_messages, "invalid": self.metadata["bound"]}
+field.inner = Text()""",
+)  # fmt: skip
 INSIDE = {
     "list": (lambda f, n: f.List(f.Integer(validate=lambda value: value < 5)), [1, 7]),
     "lists": (lambda f, n: f.List(f.List(f.Dict)), [[{"k": 1}]]),
@@ -284,18 +238,13 @@ INSIDE = {
 }
 
 
-CHANGES_INSIDE = [other_inside, validator_inside, fewer_inside, fewer_in_list, binding_inside]
 # Only a list has a field called `inner`, which the changes change.
 IN_LISTS = [kind for kind in INSIDE if kind not in ("dict", "tuple", "values")]
 
 
 @pytest.mark.parametrize(
     ("kind", "change"),
-    [
-        *[(kind, None) for kind in INSIDE],
-        *[(kind, change) for kind in IN_LISTS for change in CHANGES_INSIDE],
-    ],
-    ids=lambda each: getattr(each, "__name__", each),
+    [*itertools.product(INSIDE, [""]), *itertools.product(IN_LISTS, CHANGES_INSIDE)],
 )
 def test_fields_inside_fields(ma, log, kind, change):
     Deep = ma.Schema.from_dict({"a": ma.fields.Integer(required=True), "b": ma.fields.Integer()})
@@ -318,7 +267,7 @@ def test_fields_inside_fields(ma, log, kind, change):
     for turn in range(3 * COPIES):
         schema = Outer()
         if turn == COPIES and change:
-            change(ma, inner.fields["f"])
+            CHANGES_INSIDE[change](ma, inner.fields["f"])
         for row in rows:
             log.attempt(schema.dump, {"n": {"f": row}, "m": {"f": value}})
             log.attempt(schema.load, {"n": {"f": row}, "m": {"f": value}})

@@ -1,9 +1,10 @@
 """``Schema._init_fields`` replaced, in a class or for the whole process: what runs, and when."""
 
-import copy
 from unittest import mock
 
 import pytest
+
+from tests.conformance.material import written
 
 DATA = {"a": "1", "n": {"x": "2"}, "m": "3"}
 
@@ -41,157 +42,56 @@ def state(log, instance):
     log("messages", instance.error_messages)
 
 
-def passes_on(self, original, log):
-    original(self)
-
-
-def passes_on_and_returns(self, original, log):
-    return [original(self)]
-
-
-def looks_before(self, original, log):
-    state(log, self)
-    original(self)
-
-
-def looks_after(self, original, log):
-    original(self)
-    state(log, self)
-
-
-def looks_both_times(self, original, log):
-    state(log, self)
-    original(self)
-    state(log, self)
-
-
-def looks_at_one(self, original, log):
-    original(self)
-    log("a", self.fields["a"].parent is self, self.fields["a"].name)
-
-
-def reads_settings(self, original, log):
-    log("settings", self.many, self.unknown, self.partial, self.error_messages, self.opts.unknown)
-    original(self)
-    log("settings", self.many, self.unknown, self.partial, self.error_messages)
-
-
-def sets_before(self, original, log):
-    self.mark = 1
-    original(self)
-
-
-def sets_after(self, original, log):
-    original(self)
-    self.mark = 1
-
-
-def sets_settings(self, original, log):
-    self.unknown = "include"
-    original(self)
-    self.many = not self.many
-
-
-def sets_messages(self, original, log):
-    original(self)
-    self.error_messages = {"type": "mine"}
-
-
-def drops_a_setting(self, original, log):
-    original(self)
-    del self.partial
-
-
-def takes_out(self, original, log):
-    del self.declared_fields["a"]
-    original(self)
-
-
-def replaces_declared(self, original, log):
-    self.declared_fields = {"a": self._declared_fields["a"]}
-    original(self)
-
-
-def replaces_fields(self, original, log):
-    original(self)
-    self.dump_fields = {}
-
-
-def calls_twice(self, original, log):
-    original(self)
-    original(self)
-
-
-def calls_never(self, original, log):
-    pass
-
-
-def fails_before(self, original, log):
-    log("keep", log.made.append(self))
-    raise LookupError("before")
-
-
-def fails_after(self, original, log):
-    original(self)
-    log("keep", log.made.append(self))
-    raise LookupError("after")
-
-
-def dumps_before(self, original, log):
-    log.attempt(self.dump, {"a": 1})
-    original(self)
-
-
-def dumps_after(self, original, log):
-    original(self)
-    log.attempt(self.dump, {"a": 1})
-
-
-def copies_before(self, original, log):
-    other = copy.copy(self)
-    original(other)
-    log("other", list(other.fields))
-    original(self)
-
-
-def begins_anew(self, original, log):
-    if not hasattr(self, "begun"):
-        self.begun = True
-        self.__init__()
-    original(self)
-
-
-def another_class(self, original, log):
-    self.__class__ = type("Other", (type(self),), {})
-    original(self)
-
-
-def another_dictionary(self, original, log):
-    vars(self)["__dict__"] = 1
-    self.__dict__ = dict(self.__dict__)
-    original(self)
-
-
-def mends_unknown_names(self, original, log):
-    """As an application does that has more columns than fields."""
-    for _ in range(3):
-        try:
-            return original(self)
-        except ValueError as error:
-            log("mended", str(error))
-            for name in self.only or ():
-                if name not in self.declared_fields:
-                    self.declared_fields[name] = type(self.declared_fields["a"])()
-    return None
-
-
-REPLACEMENTS = [
-    passes_on, passes_on_and_returns, looks_before, looks_after, looks_both_times, looks_at_one,
-    reads_settings, sets_before, sets_after, sets_settings, sets_messages, drops_a_setting,
-    takes_out, replaces_declared, replaces_fields, calls_twice, calls_never, fails_before,
-    fails_after, dumps_before, dumps_after, copies_before, begins_anew, another_class,
-    another_dictionary, mends_unknown_names,
-]  # fmt: skip
+REPLACEMENTS = written(
+    globals(), "self, original, log",
+    passes_on="original(self)",
+    passes_on_and_returns="return [original(self)]",
+    looks_before="state(log, self); original(self)",
+    looks_after="original(self); state(log, self)",
+    looks_both_times="state(log, self); original(self); state(log, self)",
+    looks_at_one="""original(self)
+log("a", self.fields["a"].parent is self, self.fields["a"].name)""",
+    reads_settings="""log(
+    "settings", self.many, self.unknown, self.partial, self.error_messages, self.opts.unknown
+)
+original(self)
+log("settings", self.many, self.unknown, self.partial, self.error_messages)""",
+    sets_before="self.mark = 1; original(self)",
+    sets_after="original(self); self.mark = 1",
+    sets_settings='self.unknown = "include"; original(self); self.many = not self.many',
+    sets_messages='original(self); self.error_messages = {"type": "mine"}',
+    drops_a_setting="original(self); del self.partial",
+    takes_out='del self.declared_fields["a"]; original(self)',
+    replaces_declared='self.declared_fields = {"a": self._declared_fields["a"]}; original(self)',
+    replaces_fields="original(self); self.dump_fields = {}",
+    calls_twice="original(self); original(self)",
+    calls_never="",
+    fails_before='log("keep", log.made.append(self)); raise LookupError("before")',
+    fails_after='original(self); log("keep", log.made.append(self)); raise LookupError("after")',
+    dumps_before='log.attempt(self.dump, {"a": 1}); original(self)',
+    dumps_after='original(self); log.attempt(self.dump, {"a": 1})',
+    copies_before="""other = copy.copy(self)
+original(other)
+log("other", list(other.fields))
+original(self)""",
+    begins_anew="""if not hasattr(self, "begun"):
+    self.begun = True
+    self.__init__()
+original(self)""",
+    another_class='self.__class__ = type("Other", (type(self),), {}); original(self)',
+    another_dictionary="""vars(self)["__dict__"] = 1
+self.__dict__ = dict(self.__dict__)
+original(self)""",
+    # As an application does that has more columns than fields.
+    mends_unknown_names="""for _ in range(3):
+    try:
+        return original(self)
+    except ValueError as error:
+        log("mended", str(error))
+        for name in self.only or ():
+            if name not in self.declared_fields:
+                self.declared_fields[name] = type(self.declared_fields["a"])()""",
+)  # fmt: skip
 
 
 def use(log, cls, **options):
@@ -216,14 +116,14 @@ def use(log, cls, **options):
     ids=repr,
 )  # fmt: skip
 @pytest.mark.parametrize("where", ["class", "base"])
-@pytest.mark.parametrize("replace", REPLACEMENTS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("replace", REPLACEMENTS)
 def test_it_runs_where_upstream_runs_it(ma, log, replace, where, options):
     original = ma.Schema._init_fields
     log.made = []
 
     def replacement(self):
         log("init fields", type(self).__name__, self.__class__.__name__)
-        return replace(self, original, log)
+        return REPLACEMENTS[replace](self, original, log)
 
     cls = schema(ma)
     for _ in range(3):
@@ -283,11 +183,12 @@ def test_nested_schemas_bind_by_it(ma, log):
 def test_it_is_put_back(ma, log):
     original = ma.Schema._init_fields
     cls = schema(ma)
-    for replacement in (None, passes_on, looks_after, None, calls_never, None):
-        if replacement is None:
+    for replacement in ("", "passes_on", "looks_after", "", "calls_never", ""):
+        run = REPLACEMENTS.get(replacement)
+        if run is None:
             ma.Schema._init_fields = original
         else:
-            ma.Schema._init_fields = lambda self, run=replacement: run(self, original, log)
+            ma.Schema._init_fields = lambda self, run=run: run(self, original, log)
         try:
             use(log, cls)
         finally:
