@@ -1,0 +1,624 @@
+"""Methods overridden or replaced, on every level, before and after the first use."""
+
+import datetime as dt
+import inspect
+from unittest import mock
+
+import pytest
+
+from tests.conformance.harness import FROM_FIRST_USE
+from tests.conformance.material import OBJECTS, Plain, schema_of, subclass
+
+MODES = FROM_FIRST_USE
+
+PLACES = ["class", "base", "mixin", "instance", "library"]
+FIELD_METHODS = [
+    "serialize", "get_value", "_serialize", "_to_string", "_format_num", "deserialize",
+    "_deserialize", "_validate", "_validate_missing", "_validated", "make_error",
+]  # fmt: skip
+
+
+def put(log, place, owners, instance, name, method):
+    """Put a method into its place, and return what takes it away again."""
+    if place == "instance":
+        setattr(instance, name, method.__get__(instance))
+        return lambda: delattr(instance, name)
+    owner = owners[place]
+    if place == "library":
+        original = inspect.getattr_static(owner, name)
+        log.patch(owner, name, method)
+        return lambda: setattr(owner, name, original)
+    setattr(owner, name, method)
+    return lambda: delattr(owner, name)
+
+
+def use(log, schema):
+    log("use")
+    log.attempt(schema.dump, [{"f": "1", "g": "2"}, Plain(f=3, g="x"), {"g": None}], many=True)
+    log.attempt(schema.dump, {"f": "4", "g": 5})
+    for data in ({"f": "1", "g": "x"}, {"f": "bad"}, {"f": None, "g": 3}, {}, {"f": True}):
+        log.attempt(schema.load, data)
+    log.attempt(schema.load, [{"f": 1}, {"f": "bad"}], many=True)
+    log.attempt(schema.validate, {"f": "60"})
+
+
+@pytest.mark.parametrize("when", ["before", "after", "both"])
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", FIELD_METHODS)
+def test_field_methods(ma, log, name, place, when):
+    integer = ma.fields.Integer
+    base, mixin = subclass(integer), subclass()
+    own = subclass(mixin, base)
+    field = own(as_string=True, required=True, validate=ma.validate.Range(max=50))
+    schema = schema_of(ma, {"f": field, "g": ma.fields.String(), "h": integer()})
+    if when != "before":
+        use(log, schema)
+    original = getattr(integer, name)
+
+    def method(self, *args, **kwargs):
+        log(name, [type(arg).__name__ for arg in args], sorted(kwargs), args[:2])
+        return original(self, *args, **kwargs)
+
+    owners = {"class": own, "base": base, "mixin": mixin, "library": integer}
+    take_away = put(log, place, owners, schema.fields["f"], name, method)
+    use(log, schema)
+    use(log, schema)
+    if when == "both":
+        take_away()
+        use(log, schema)
+        use(log, schema)
+
+
+DUMP_METHODS = [
+    "get_attribute", "_serialize", "dump", "_invoke_dump_processors", "_invoke_processors",
+]  # fmt: skip
+SCHEMA_METHODS = [
+    *DUMP_METHODS,
+    "load", "_do_load", "_deserialize", "_call_and_store", "handle_error",
+    "_invoke_load_processors", "_invoke_field_validators", "_invoke_schema_validators",
+    "_run_validator",
+]  # fmt: skip
+
+
+def noting(ma, log, name):
+    """The method of a schema that says that it is called, and goes on."""
+    original = getattr(ma.Schema, name)
+
+    def method(*args, **kwargs):
+        log(name, args[1:] if name in DUMP_METHODS else len(args), sorted(kwargs))
+        return original(*args, **kwargs)
+
+    return staticmethod(method) if name == "_call_and_store" else method
+
+
+@pytest.mark.parametrize("when", ["before", "after", "both"])
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", SCHEMA_METHODS)
+def test_schema_methods(ma, log, name, place, when):
+    class Base(ma.Schema):
+        f = ma.fields.Integer(required=True)
+        g = ma.fields.Nested({"x": ma.fields.Integer()})
+
+        @ma.validates("f")
+        def check(self, value, **kwargs):
+            log("check", value, kwargs)
+            if value == 13:
+                raise ma.ValidationError("unlucky")
+
+        @ma.validates_schema
+        def check_all(self, data, **kwargs):
+            log("check_all", data, kwargs)
+
+        @ma.post_dump
+        @ma.post_load
+        def after(self, data, **kwargs):
+            log("post", data, kwargs)
+            return data
+
+    mixin = subclass()
+    own = subclass(mixin, Base)
+    schema = own()
+
+    def use_it():
+        log("use")
+        for call in (schema.dump, schema.load):
+            log.attempt(call, [{"f": 1, "g": {"x": 1}}, {"f": "2"}], many=True)
+            log.attempt(call, {"f": 13, "g": {"x": 1}})
+        log.attempt(schema.load, {"f": "x", "z": 1})
+        log.attempt(schema.validate, {"f": "x"})
+
+    if when != "before":
+        use_it()
+    owners = {"class": own, "base": Base, "mixin": mixin, "library": ma.Schema}
+    take_away = put(log, place, owners, schema, name, noting(ma, log, name))
+    use_it()
+    use_it()
+    if when == "both":
+        take_away()
+        use_it()
+
+
+@pytest.mark.parametrize("place", ["outer", "inner", "inner-instance"])
+@pytest.mark.parametrize("name", SCHEMA_METHODS)
+def test_schema_methods_of_a_nested_schema(ma, log, name, place):
+    class Inner(ma.Schema):
+        x = ma.fields.Integer(required=True)
+        y = ma.fields.String(attribute="z")
+
+    class Outer(ma.Schema):
+        one = ma.fields.Nested(Inner)
+        many = ma.fields.Nested(Inner, many=True)
+        listed = ma.fields.List(ma.fields.Nested(lambda: Inner(only=("x",))))
+        plucked = ma.fields.Pluck(Inner, "x")
+
+    schema = Outer()
+    obj, item = {"x": "1", "z": 2}, {"x": "1", "y": "2"}
+    data = {"one": obj, "many": [obj, obj], "listed": [obj], "plucked": obj}
+    good = {"one": item, "many": [item, item], "listed": [{"x": 1}], "plucked": 4}
+    bad = {"one": {}, "many": [item, {"x": "bad"}], "listed": [{"x": 1, "q": 2}], "plucked": "a"}
+    log.attempt(schema.dump, data)
+    log.attempt(schema.load, good)
+    original = getattr(ma.Schema, name)
+
+    def method(*args, **kwargs):
+        log(name, type(args[0]).__name__, len(args), sorted(kwargs))
+        return original(*args, **kwargs)
+
+    made = staticmethod(method) if name == "_call_and_store" else method
+    nested = schema.fields["many"].schema
+    owners = {"outer": Outer, "inner": Inner}
+    put(log, place.removeprefix("inner-"), owners, nested, name, made)
+    for _ in range(2):
+        log.attempt(schema.dump, data)
+        log.attempt(schema.dump, [data, data], many=True)
+        log.attempt(schema.load, good)
+        log.attempt(schema.load, [good, bad, good], many=True)
+
+
+NESTED_METHODS = [
+    "_load", "_test_collection", "_deserialize", "_serialize", "schema",
+    "_nested_normalized_option",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ["class", "instance", "library"])
+@pytest.mark.parametrize("name", NESTED_METHODS)
+def test_methods_of_nested_fields(ma, log, name, place):
+    own = subclass(ma.fields.Nested)
+    inner = ma.Schema.from_dict({"x": ma.fields.Integer()})
+    schema = schema_of(ma, {"n": own(inner), "m": own(inner, many=True), "i": ma.fields.Integer()})
+    data = {"n": {"x": "1"}, "m": [{"x": 2}, {"x": "bad"}]}
+    log.attempt(schema.load, data)
+    log.attempt(schema.dump, data)
+    original = getattr(ma.fields.Nested, name)
+
+    def made(self, *args, **kwargs):
+        log(name, args[:1], sorted(kwargs))
+        return original(self, *args, **kwargs)
+
+    if name == "schema":
+        made = property(lambda self: log("schema") or inner())
+        if place == "instance":
+            return
+    owners = {"class": own, "library": ma.fields.Nested}
+    put(log, place, owners, schema.fields["n"], name, made)
+    for _ in range(2):
+        log.attempt(schema.load, data)
+        log.attempt(schema.load, [data, {"n": 3}], many=True)
+        log.attempt(schema.dump, data)
+
+
+HELPERS = [
+    ("schema", "get_value"), ("utils", "get_value"), ("utils", "_get_value_for_key"),
+    ("utils", "ensure_text_type"), ("utils", "timedelta_to_microseconds"), ("utils", "pluck"),
+    ("utils", "timestamp"), ("utils", "is_aware"), ("schema", "set_value"),
+    ("schema", "is_collection"), ("schema", "is_sequence_but_not_string"),
+    ("schema", "ErrorStore"), ("utils", "is_collection"), ("utils", "is_sequence_but_not_string"),
+    ("utils", "is_iterable_but_not_string"), ("utils", "from_timestamp"), ("utils", "set_value"),
+    ("fields", "And"), ("error_store", "merge_errors"), ("error_store", "copy_containers"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("module", "name"), HELPERS)
+def test_helpers_of_the_library(ma, log, module, name):
+    def check(value):
+        if value == "bad":
+            raise ma.ValidationError(["one", "two"])
+
+    fields = ma.fields
+    schema = schema_of(
+        ma,
+        {
+            "f": fields.String(attribute="a.b", validate=[check, ma.validate.Length(max=3)]),
+            "s": fields.String(),
+            "d": fields.TimeDelta(),
+            "l": fields.List(fields.Integer()),
+            "t": fields.DateTime("timestamp"),
+            "n": fields.Nested({"x": fields.Integer()}, many=True),
+            "p": fields.Tuple([fields.String()]),
+            "q": fields.Pluck({"x": fields.Raw()}, "x", many=True),
+            "r": fields.Raw(attribute="q.0"),
+        },
+    )
+    obj = {"s": b"x", "d": dt.timedelta(1), "t": dt.datetime(2020, 1, 1), "q": [{"x": 1}]}
+    rows = [
+        {"f": "x", "l": ["1"], "t": 3, "n": [{"x": 1}], "p": ["x"]},
+        {"f": "bad", "l": ["x", 1], "t": "x", "n": [{"x": "y"}, 3], "p": "x", "s": b"x"},
+        {"f": "too long", "n": 3, "z": 1},
+    ]
+
+    def use_it():
+        log.attempt(schema.dump, obj)
+        log.attempt(schema.dump, [obj, {}], many=True)
+        for data in rows:
+            log.attempt(schema.load, data, partial=("f",))
+            log.attempt(schema.load, [data], many=True)
+
+    use_it()
+    # An instance that nobody has looked into is built, with calls of some of these, when one
+    # of them is replaced: docs/differences.md.
+    log("fields", list(schema.fields))
+    owner = getattr(ma, module)
+    log.patch(owner, name, log.spy(name, getattr(owner, name)))
+    use_it()
+
+
+def test_mocks_wrapped_around_methods(ma, log):
+    cls = ma.Schema.from_dict(
+        {"f": ma.fields.Integer(), "g": ma.fields.String(validate=ma.validate.Length(max=2))}
+    )
+    schema = cls()
+
+    def use_it():
+        for call in (schema.dump, schema.load):
+            for data in ({"f": 1, "g": "x"}, {"f": 1, "g": "long"}):
+                log.attempt(call, data)
+            log.attempt(call, [{"f": 1}, {"g": "long"}], many=True)
+
+    use_it()
+    for owner, name in (
+        (ma.fields.Integer, "_serialize"),
+        (ma.fields.Field, "get_value"),
+        (ma.fields.String, "serialize"),
+        (cls, "get_attribute"),
+        (ma.Schema, "_serialize"),
+        (ma.fields.Integer, "_deserialize"),
+        (ma.fields.Integer, "_validated"),
+        (ma.fields.String, "deserialize"),
+        (ma.fields.Field, "_validate"),
+        (ma.validate.Length, "__call__"),
+        (cls, "_do_load"),
+        (cls, "handle_error"),
+        (ma.Schema, "_deserialize"),
+    ):
+        for options in (
+            {"return_value": 7},
+            {"autospec": True, "side_effect": KeyError("mock")},
+        ):
+            with mock.patch.object(owner, name, **options) as mocked:
+                use_it()
+                log(name, mocked.call_count)
+            use_it()
+
+
+@pytest.mark.parametrize("kind", ["dict", "namespace", "missing", "dynamic", "namedtuple", "none"])
+def test_get_attribute_overridden(ma, log, kind):
+    class S(ma.Schema):
+        f = ma.fields.Integer()
+        g = ma.fields.String(attribute="h.i", dump_default="d")
+        n = ma.fields.Nested({"x": ma.fields.Raw()})
+
+        def get_attribute(self, obj, attr, default):
+            log("get_attribute", obj, attr, default)
+            if attr == "f":
+                return "12"
+            return super().get_attribute(obj, attr, default)
+
+    for _ in range(2):
+        log.attempt(S().dump, OBJECTS[kind](f=1, g=2))
+        log.attempt(S(many=True).dump, [OBJECTS[kind](f=1, g=2)])
+
+
+ATTRIBUTES = [
+    "data_key", "dump_default", "attribute", "name", "load_default", "required", "allow_none",
+    "validators", "pre_load",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("attribute", ATTRIBUTES)
+@pytest.mark.parametrize("sort", ["property", "descriptor", "getattr", "getattribute", "class"])
+def test_computed_field_attributes(ma, log, sort, attribute):
+    calls = [0]
+
+    def compute(self=None):
+        calls[0] += 1
+        if attribute in ("validators", "pre_load"):
+            return [log.spy("listed", lambda value: value)]
+        return f"computed {calls[0]}"
+
+    def ask(self, name):
+        return compute() if name == attribute else object.__getattribute__(self, name)
+
+    def missed(self, name):
+        if name != attribute:
+            raise AttributeError(name)
+        return compute()
+
+    members = {
+        "property": lambda: {attribute: property(compute, lambda self, value: None)},
+        "descriptor": lambda: {
+            attribute: type("D", (), {"__get__": lambda self, obj, owner: compute()})()
+        },
+        "getattribute": lambda: {"__getattribute__": ask},
+        "getattr": lambda: {"__getattr__": missed},
+        "class": lambda: {attribute: compute()},
+    }[sort]()
+    kind = type("Computed", (ma.fields.Raw,), members)
+    schema = schema_of(ma, {"f": kind(), "g": ma.fields.Raw()}, unknown=ma.INCLUDE)
+    if sort in ("class", "getattr"):
+        schema.fields["f"].__dict__.pop(attribute)
+    for call in (schema.dump, schema.load) * 3:
+        log.attempt(call, {"f": 1, "computed 1": 2})
+        log.attempt(call, [{"f": None}, {}], many=True)
+
+
+@pytest.mark.parametrize("value", [True, False, None, 0, "yes"])
+@pytest.mark.parametrize("place", ["class", "instance", "later"])
+def test_check_attribute(ma, log, place, value):
+    Own = subclass(ma.fields.String)
+    if place == "class":
+        Own._CHECK_ATTRIBUTE = value
+    schema = schema_of(ma, {"f": Own(dump_default=5), "g": ma.fields.Raw()})
+    if place == "later":
+        log.attempt(schema.dump, {"f": 1})
+        Own._CHECK_ATTRIBUTE = value
+    if place == "instance":
+        schema.fields["f"]._CHECK_ATTRIBUTE = value
+    log.attempt(schema.dump, {"f": 1})
+    log.attempt(schema.dump, {})
+
+
+@pytest.mark.parametrize("num_type", [int, float, str, bool, complex, "lambda", "method"])
+@pytest.mark.parametrize("place", ["class", "instance", "library"])
+def test_num_type(ma, log, place, num_type):
+    made = {
+        "lambda": log.spy("num_type", lambda value: value),
+        "method": staticmethod(lambda value: ("converted", value)),
+    }.get(num_type, num_type)
+    Own = subclass(ma.fields.Integer)
+    schema = schema_of(ma, {"f": Own(), "g": ma.fields.Float(as_string=True)})
+    log.attempt(schema.dump, {"f": "1", "g": 2})
+    if place == "class":
+        Own.num_type = made
+    elif place == "instance":
+        schema.fields["f"].num_type = made
+    else:
+        log.patch(ma.fields.Float, "num_type", made)
+        log.patch(ma.fields.Integer, "num_type", made)
+    for call in (schema.dump, schema.load):
+        log.attempt(call, {"f": "1", "g": 2})
+        log.attempt(call, {"f": 2.5, "g": "x"})
+
+
+@pytest.mark.parametrize("table", ["SERIALIZATION_FUNCS", "DESERIALIZATION_FUNCS"])
+@pytest.mark.parametrize("place", ["edited", "replaced", "instance", "subclass", "removed"])
+def test_formatting_and_parsing_functions(ma, log, place, table):
+    fields = ma.fields
+    own = subclass(fields.DateTime)
+    schema = schema_of(
+        ma,
+        {
+            "f": own(),
+            "g": fields.Date(),
+            "h": fields.DateTime("custom"),
+            "i": fields.List(fields.DateTime()),
+        },
+    )
+    now, text = dt.datetime(2020, 1, 2, 3, 4, 5), "2020-01-02T03:04:05"
+
+    def use_it():
+        for data in ({"f": now, "g": now.date(), "i": [now]}, {"h": now}):
+            log.attempt(schema.dump, data)
+            log.attempt(schema.dump, [data], many=True)
+        for data in ({"f": text, "i": [text]}, {"f": "x", "g": "2020-01-01"}, {"h": "custom"}):
+            log.attempt(schema.load, data)
+
+    use_it()
+    own_function = log.spy("own", lambda value: f"<{value}>")
+    functions = dict(getattr(own, table))
+    if place == "replaced":
+        log.patch(fields.DateTime, table, {"custom": own_function})
+    elif place == "instance":
+        setattr(schema.fields["f"], table, {"iso": own_function})
+    elif place == "subclass":
+        setattr(own, table, {**functions, "iso": own_function})
+    else:
+        log.patch(fields.DateTime, table, functions)
+        use_it()
+        functions.update(iso=own_function, custom=own_function)
+        if place == "removed":
+            del functions["iso"]
+    use_it()
+
+
+def test_a_field_that_serializes_itself_costs_nobody_else(ma, log):
+    class Loud(ma.fields.Field):
+        def serialize(self, attr, obj, accessor=None, **kwargs):
+            log("serialize", attr, obj, accessor, kwargs)
+            return super().serialize(attr, obj, accessor, **kwargs)
+
+        def get_value(self, obj, attr, accessor=None, default=5):
+            log("get_value", obj, attr, accessor, default)
+            return super().get_value(obj, attr, accessor, default)
+
+        def _serialize(self, value, attr, obj, **kwargs):
+            log("_serialize", value, attr, obj, kwargs)
+            return super()._serialize(value, attr, obj, **kwargs)
+
+    class Quiet(ma.fields.Field):
+        def _serialize(self, value, attr, obj, **kwargs):
+            log("quiet", value, attr, obj, kwargs)
+            return value
+
+    schema = schema_of(
+        ma,
+        {
+            "a": ma.fields.Integer(),
+            "f": Loud(data_key="F", attribute="x.y"),
+            "g": Quiet(dump_default=3),
+            "h": ma.fields.List(Quiet()),
+            "i": ma.fields.Dict(keys=Quiet(), values=Loud()),
+            "j": ma.fields.Tuple((Quiet(), Loud())),
+            "k": ma.fields.String(),
+        },
+    )
+    data = {"a": "1", "x": {"y": 2}, "h": [1, None], "i": {"p": 1}, "j": (1, 2), "k": 3}
+    for _ in range(2):
+        log.attempt(schema.dump, data)
+        log.attempt(schema.dump, [{}, data], many=True)
+
+
+def test_a_field_returning_missing(ma, log):
+    absent = type("Absent", (ma.fields.Field,), {"_serialize": lambda *args, **kwargs: ma.missing})
+    schema = schema_of(
+        ma,
+        {
+            "a": absent(),
+            "b": ma.fields.List(absent()),
+            "c": ma.fields.Function(lambda obj: ma.missing),
+            "d": ma.fields.Constant(ma.missing),
+            "e": ma.fields.Tuple([absent()]),
+            "f": ma.fields.Raw(),
+        },
+    )
+    log.attempt(schema.dump, {"a": 1, "b": [1], "e": (1,), "f": 2})
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyError, AttributeError, "ValidationError"])
+@pytest.mark.parametrize(
+    "where",
+    ["_serialize", "serialize", "get_value", "method", "dump_default", "load_default",
+     "_deserialize", "deserialize", "validate", "pre_load", "post_load"],
+)  # fmt: skip
+def test_exceptions_of_user_code(ma, log, where, error):
+    cause = ma.ValidationError({"x": ["y"]}, "field") if isinstance(error, str) else error("boom")
+    count = [0]
+
+    def fail(*args, **kwargs):
+        count[0] += 1
+        raise cause
+
+    own = subclass(ma.fields.Raw)
+    given = {
+        "validate": [ma.validate.Length(max=1), fail],
+        "pre_load": fail,
+        "post_load": [str, fail],
+        "dump_default": fail,
+        "load_default": fail,
+    }
+    if hasattr(own, where):
+        setattr(own, where, fail)
+
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+        f = own(**{name: made for name, made in given.items() if name == where})
+        m = ma.fields.Method("method")
+        b = ma.fields.Raw()
+
+        def method(self, obj):
+            return fail() if where == "method" else 1
+
+    schema = S()
+    for obj in ({"a": 1, "f": 2}, {"a": 1}, Plain(a=3, f=4)):
+        log.attempt(schema.dump, obj)
+        log.attempt(schema.dump, [{"a": 2}, obj], many=True)
+    for data in ({"a": 1, "f": "xx"}, {"a": "bad"}, {"a": 3, "f": None}, {"f": [], "b": 1}):
+        log.attempt(schema.load, data)
+        log.attempt(schema.load, [{"a": 2}, data], many=True)
+        log.attempt(schema.validate, data)
+    log("count", count)
+
+
+@pytest.mark.parametrize("place", ["getattribute", "getattr", "dump_fields", "hooks", "many"])
+def test_schemas_that_answer_for_their_own_attributes(ma, log, place):
+    # While a schema is made, compiled code may look two attributes up in another order.
+    watching = []
+
+    def asked(self, name):
+        if watching:
+            log("asked", name)
+        return object.__getattribute__(self, name)
+
+    def get_dump_fields(self):
+        log("dump_fields")
+        return {"f": self.__dict__["dumped"]["f"], "z": ma.fields.Constant(3)}
+
+    members = {
+        "getattribute": {"__getattribute__": asked},
+        "getattr": {"__getattr__": asked},
+        "dump_fields": {
+            "dump_fields": property(
+                get_dump_fields, lambda self, value: vars(self).update(dumped=value)
+            )
+        },
+        "many": {"many": property(lambda self: not log("many"), lambda self, value: None)},
+    }.get(place, {})
+    cls = type("S", (ma.Schema,), {"f": ma.fields.Integer(), **members})
+    schema = cls()
+    watching.append(True)
+    if place == "hooks":
+        schema._hooks = {**cls._hooks, "pre_dump": [], "post_dump": []}
+    for _ in range(3):
+        log.attempt(schema.dump, [{"f": 1}])
+        log.attempt(schema.dump, {"f": 1}, many=False)
+
+
+@pytest.mark.parametrize("where", ["class", "instance", "edited", "library"])
+def test_truthy_and_falsy(ma, log, where):
+    Own = subclass(ma.fields.Boolean)
+    schema = schema_of(ma, {"f": Own(), "g": ma.fields.Boolean()})
+
+    def use_it():
+        for value in ("yes", "ja", 0, 1, "nein", [], None, 2, 1.0):
+            log.attempt(schema.load, {"f": value, "g": value})
+
+    use_it()
+    if where == "class":
+        Own.truthy, Own.falsy = {"ja"}, {"nein"}
+    elif where == "instance":
+        schema.fields["f"].truthy = ["ja"]
+        schema.fields["f"].falsy = {"nein": 1}
+    elif where == "library":
+        log.patch(ma.fields.Boolean, "truthy", frozenset({"ja"}))
+    else:
+        log.patch(ma.fields.Boolean, "truthy", set(ma.fields.Boolean.truthy))
+        use_it()
+        ma.fields.Boolean.truthy.add("ja")
+        ma.fields.Boolean.truthy.discard("yes")
+    use_it()
+
+
+def test_the_same_error_raised_again_and_again(ma, log):
+    messages = ["shared"]
+    error = ma.ValidationError(messages)
+
+    def fail(value):
+        raise error
+
+    schema = schema_of(ma, {"f": ma.fields.Raw(validate=fail), "g": ma.fields.Raw(validate=fail)})
+    for _ in range(2):
+        log.attempt(schema.load, {"f": 1, "g": 2})
+        log.attempt(schema.load, [{"f": 1}, {"g": 2}], many=True)
+    log("messages", messages, error)
+
+
+def test_valid_data_that_is_false(ma, log):
+    class Own(ma.fields.Raw):
+        def _deserialize(self, value, *args, **kwargs):
+            raise ma.ValidationError("no", valid_data=value)
+
+    schema = schema_of(
+        ma, {"f": Own(), "l": ma.fields.List(Own()), "d": ma.fields.Dict(values=Own())}
+    )
+    for value in (0, 1, None, [], [1], "", "x", {}, {"a": 1}):
+        log.attempt(schema.load, {"f": value, "l": [value, value], "d": {"k": value}})
