@@ -6,10 +6,12 @@ and no object may be shared between the two libraries.
 
 from __future__ import annotations
 
+import builtins
 import collections
 import dataclasses
 import datetime as dt
 import decimal
+import dis
 import enum
 import fractions
 import ipaddress
@@ -940,9 +942,18 @@ def subclass(*bases: type) -> Any:
 def written(names: dict[str, Any], parameters: str, **bodies: str) -> dict[str, Any]:
     """Functions by their names, of the same parameters, each given as the text of its body.
 
-    :param names: what the texts may use: the ``globals()`` of the test's module
+    :param names: what the texts may use beside their parameters and the builtins
+    :raises NameError: a text uses another name
     """
     made: dict[str, Any] = {}
     for name, body in bodies.items():
         exec(f"def {name}({parameters}):\n    pass\n{indent(body, '    ')}", names, made)
+        if unknown := _globals_of(made[name].__code__) - names.keys() - vars(builtins).keys():
+            raise NameError(f"{name} uses {', '.join(sorted(unknown))}")
     return made
+
+
+def _globals_of(code: types.CodeType) -> set[str]:
+    inside = (each for each in code.co_consts if isinstance(each, types.CodeType))
+    used = {each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
+    return used.union(*map(_globals_of, inside))

@@ -47,7 +47,7 @@ def state(log, instance):
 
 
 HOOKS = written(
-    globals(), "self, log, name, field",
+    {"copy": copy, "state": state}, "self, log, name, field",
     look="""log("bind", name, field.name, field.parent is self, field is self.declared_fields[name])
 state(log, self)""",
     rename="field.data_key = name.upper()",

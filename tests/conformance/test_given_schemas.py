@@ -32,7 +32,7 @@ class Answer:
 
 
 GIVEN = written(
-    globals(), "self, given, log",
+    {"Answer": Answer}, "self, given, log",
     passed_on="return given()",
     noted="""log("asked", self.name, type(self.parent).__name__, type(self.root).__name__)
 return given()""",

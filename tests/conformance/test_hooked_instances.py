@@ -71,7 +71,7 @@ def use(log, made):
 
 
 BINDING = written(
-    globals(), "self, name, field",
+    {}, "self, name, field",
     same_key='field.data_key = f"{name}_key"',
     other_keys='field.data_key = f"{name}_{self.tag}"',
     own_attribute="field.own_tag = self.tag % 2",
@@ -104,7 +104,7 @@ def test_what_on_bind_field_leaves(ma, log, on_bind):
 
 
 INIT = written(
-    globals(), "self",
+    {}, "self",
     fewer='if self.tag % 2: del self.dump_fields["id"]',
     reordered="self.dump_fields = dict(reversed(self.dump_fields.items()))",
     mixed='if self.tag == 3: self.load_fields["id"] = type(self)("x").fields["own_field"]',
@@ -138,7 +138,7 @@ def set_hook(cls, hook):
 
 
 CHANGES = written(
-    globals(), "cls, own, ma, log",
+    {"set_hook": set_hook}, "cls, own, ma, log",
     set_class_attribute="""own.data_key = property(
     lambda self: log("asked", self.root.tag) or "own", lambda self, value: None
 )""",

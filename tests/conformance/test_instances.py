@@ -94,7 +94,7 @@ def rename(schema, name, field):
 
 
 LOOKS = written(
-    globals(), "schema, cls, fields",
+    {"copy": copy, "rename": rename, "weakref": weakref}, "schema, cls, fields",
     nothing="",
     fields='schema.fields["a"]',
     declared='schema.declared_fields["a"]',
@@ -530,7 +530,7 @@ def test_a_method_called_on_something_else(ma, log, method):
 
 
 NEW = written(
-    globals(), "log, cls, args, options",
+    {}, "log, cls, args, options",
     as_it_is="return object.__new__(cls)",
     with_attributes="""schema = object.__new__(cls)
 schema.request, schema.only = {"of": "a test"}, "is replaced"

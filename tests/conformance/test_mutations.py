@@ -1,5 +1,6 @@
 """A schema in use is changed, in every way; the next call must see it, as upstream's does."""
 
+import collections
 import copy
 import datetime as dt
 import decimal
@@ -27,7 +28,8 @@ def add_hook(cls, tag, hook, **config):
 
 # ``f`` is the schema's ``fields``.
 CHANGES = written(
-    globals(), "ma, cls, schema, f",
+    {"add_hook": add_hook, "collections": collections, "copy": copy, "fail": fail,
+     "schema_of": schema_of}, "ma, cls, schema, f",
     nothing="",
     data_key='f["a"].data_key = "A"',
     data_key_back='f["c"].data_key = None',

@@ -179,7 +179,7 @@ def test_only_some_names_are_declared_by_the_options(ma, log):
 
 
 CHANGES = written(
-    globals(), "cls, declared, exclude, ma",
+    {}, "cls, declared, exclude, ma",
     exchange='declared["gone"] = ma.fields.Integer()',
     fill='declared["gone"] = ma.fields.Integer(); cls.opts.exclude = ()',
     remove='del declared["gone"]',

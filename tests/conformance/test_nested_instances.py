@@ -150,7 +150,7 @@ def test_the_field_while_the_instance_is_copied(ma, log, only):
 
 
 CHANGES = written(
-    globals(), "ma, inner, fields",
+    {}, "ma, inner, fields",
     set_key='fields["a"].data_key = "key"',
     set_dump_only='fields["b"].dump_only = True',
     leave_out='inner.exclude.add("b")',
@@ -212,7 +212,7 @@ def test_what_binding_changes(ma, log, kind):
 
 
 CHANGES_INSIDE = written(
-    globals(), "ma, field",
+    {}, "ma, field",
     other_inside="field.inner = ma.fields.String(validate=ma.validate.Length(max=1))",
     validator_inside="field.inner.validators = [ma.validate.OneOf([1])]",
     fewer_inside='field.inner.only = {"a"}',

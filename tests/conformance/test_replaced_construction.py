@@ -1,5 +1,6 @@
 """``Schema._init_fields`` replaced, in a class or for the whole process: what runs, and when."""
 
+import copy
 from unittest import mock
 
 import pytest
@@ -43,7 +44,7 @@ def state(log, instance):
 
 
 REPLACEMENTS = written(
-    globals(), "self, original, log",
+    {"copy": copy, "state": state}, "self, original, log",
     passes_on="original(self)",
     passes_on_and_returns="return [original(self)]",
     looks_before="state(log, self); original(self)",
