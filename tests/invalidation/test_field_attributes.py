@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-import decimal
+import decimal  # noqa: F401
 import enum
-import ipaddress
-import uuid
-from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import ipaddress  # noqa: F401
+import uuid  # noqa: F401
+from collections import OrderedDict  # noqa: F401
+from typing import Any
 
 import pytest
 
@@ -25,15 +24,6 @@ class Shade(enum.Enum):
     DARK = "d"
 
 
-class Change(NamedTuple):
-    """A field, one of its attributes, the new value, and a value to dump."""
-
-    field: Callable[[Any], Any]
-    name: str
-    value: Callable[[Any], Any]
-    obj: Any
-
-
 MOMENT = dt.datetime(2024, 2, 29, 12, 30, 5, 250)
 
 
@@ -43,176 +33,74 @@ def _bound(ma: Any, field: Any) -> Any:
     return field
 
 
-CHANGES = {
-    "attribute": Change(lambda ma: ma.fields.Integer(), "attribute", lambda ma: "g", 1),
-    "attribute, dotted": Change(lambda ma: ma.fields.Raw(), "attribute", lambda ma: "p.q", 1),
-    "attribute, to none": Change(
-        lambda ma: ma.fields.Raw(attribute="g"), "attribute", lambda ma: None, 1
+# A field, one of its attributes, the new value, and a value to dump.
+CHANGES = [
+    "Integer() | attribute | 'g' | 1",
+    "Raw() | attribute | 'p.q' | 1",
+    "Raw(attribute='g') | attribute | None | 1",
+    "Raw() | attribute | 0 | 1",
+    "Integer() | data_key | 'other' | 1",
+    "Integer() | data_key | 'h' | 1",
+    "Integer() | data_key | 5 | 1",
+    "Integer() | data_key | [] | 1",
+    "Integer(attribute='no') | dump_default | 7 | 1",
+    "Integer(attribute='no') | dump_default | lambda: 8 | 1",
+    "Integer(attribute='no', dump_default=3) | dump_default | ma.missing | 1",
+    "Raw() | _CHECK_ATTRIBUTE | False | 1",
+    "Constant(3) | _CHECK_ATTRIBUTE | True | 1",
+    "Integer() | as_string | True | 1",
+    "Float() | as_string | 1 | 1.5",
+    "Integer() | num_type | float | 1",
+    "Decimal() | places | decimal.Decimal('0.1') | '1.25'",
+    "Decimal(places=1) | rounding | decimal.ROUND_UP | decimal.Decimal('1.21')",
+    "Decimal() | allow_nan | True | decimal.Decimal('-NaN12')",
+    "DateTime() | format | '%Y' | MOMENT",
+    "DateTime() | format | 'rfc' | MOMENT",
+    "DateTime() | format | b'iso' | MOMENT",
+    "DateTime() | DEFAULT_FORMAT | 'timestamp' | MOMENT",
+    "Date() | SERIALIZATION_FUNCS | {'iso': lambda value: 'mine'} | MOMENT.date()",
+    "TimeDelta() | precision | 'milliseconds' | dt.timedelta(seconds=1)",
+    "TimeDelta() | precision | 'fortnights' | dt.timedelta(seconds=1)",
+    "TimeDelta() | _unit_to_microseconds_mapping | {'seconds': 500000} | dt.timedelta(seconds=1)",
+    "IPv6() | exploded | True | ipaddress.IPv6Address('::1')",
+    "Enum(Colour) | by_value | True | Colour.RED",
+    "Enum(Colour, by_value=True) | field | ma.fields.String() | Colour.RED",
+    "Enum(Colour) | enum | Shade | Shade.DARK",
+    "List(Raw()) | inner | _bound(ma, ma.fields.String()) | [1, 2]",
+    "List(Raw()) | inner | None | [1]",
+    (
+        "Tuple([Raw(), Raw()]) | tuple_fields | [_bound(ma, ma.fields.String()), _bound(ma, "
+        "ma.fields.Integer())] | (1, '2')"
     ),
-    "attribute, a number": Change(lambda ma: ma.fields.Raw(), "attribute", lambda ma: 0, 1),
-    "data_key": Change(lambda ma: ma.fields.Integer(), "data_key", lambda ma: "other", 1),
-    "data_key, taken": Change(lambda ma: ma.fields.Integer(), "data_key", lambda ma: "h", 1),
-    "data_key, a number": Change(lambda ma: ma.fields.Integer(), "data_key", lambda ma: 5, 1),
-    "data_key, unhashable": Change(lambda ma: ma.fields.Integer(), "data_key", lambda ma: [], 1),
-    "dump_default": Change(
-        lambda ma: ma.fields.Integer(attribute="no"), "dump_default", lambda ma: 7, 1
+    "Dict() | key_field | _bound(ma, ma.fields.String()) | {1: 2}",
+    "Dict(keys=String()) | key_field | None | {1: 2}",
+    "Dict() | value_field | _bound(ma, ma.fields.String()) | {1: 2}",
+    "Dict(keys=String()) | mapping_type | OrderedDict | {1: 2}",
+    "Constant(1) | constant | 2 | 1",
+    "Function(lambda obj: 1) | serialize_func | lambda obj: 2 | 1",
+    "Function(lambda obj: 1) | serialize_func | None | 1",
+    "Method() | _serialize_method | lambda obj: 2 | 1",
+    (
+        "Integer() | serialize | lambda attr, obj, accessor=None, **kwargs: (attr, accessor(obj, "
+        "'g', 0)) | 1"
     ),
-    "dump_default, callable": Change(
-        lambda ma: ma.fields.Integer(attribute="no"), "dump_default", lambda ma: lambda: 8, 1
+    (
+        "Integer() | get_value | lambda obj, attr, accessor=None, default=ma.missing: "
+        "accessor(obj, 'g', 0) | 1"
     ),
-    "dump_default, to missing": Change(
-        lambda ma: ma.fields.Integer(attribute="no", dump_default=3),
-        "dump_default",
-        lambda ma: ma.missing,
-        1,
+    (
+        "Integer() | _serialize | lambda value, attr, obj, **kwargs: ('mine', value, attr, "
+        "sorted(kwargs)) | 1"
     ),
-    "_CHECK_ATTRIBUTE": Change(lambda ma: ma.fields.Raw(), "_CHECK_ATTRIBUTE", lambda ma: False, 1),
-    "_CHECK_ATTRIBUTE, of a constant": Change(
-        lambda ma: ma.fields.Constant(3), "_CHECK_ATTRIBUTE", lambda ma: True, 1
-    ),
-    "as_string": Change(lambda ma: ma.fields.Integer(), "as_string", lambda ma: True, 1),
-    "as_string, of a float": Change(lambda ma: ma.fields.Float(), "as_string", lambda ma: 1, 1.5),
-    "num_type": Change(lambda ma: ma.fields.Integer(), "num_type", lambda ma: float, 1),
-    "places": Change(
-        lambda ma: ma.fields.Decimal(), "places", lambda ma: decimal.Decimal("0.1"), "1.25"
-    ),
-    "rounding": Change(
-        lambda ma: ma.fields.Decimal(places=1),
-        "rounding",
-        lambda ma: decimal.ROUND_UP,
-        decimal.Decimal("1.21"),
-    ),
-    "allow_nan": Change(
-        lambda ma: ma.fields.Decimal(), "allow_nan", lambda ma: True, decimal.Decimal("-NaN12")
-    ),
-    "format": Change(lambda ma: ma.fields.DateTime(), "format", lambda ma: "%Y", MOMENT),
-    "format, rfc": Change(lambda ma: ma.fields.DateTime(), "format", lambda ma: "rfc", MOMENT),
-    "format, bytes": Change(lambda ma: ma.fields.DateTime(), "format", lambda ma: b"iso", MOMENT),
-    "DEFAULT_FORMAT": Change(
-        lambda ma: ma.fields.DateTime(), "DEFAULT_FORMAT", lambda ma: "timestamp", MOMENT
-    ),
-    "SERIALIZATION_FUNCS": Change(
-        lambda ma: ma.fields.Date(),
-        "SERIALIZATION_FUNCS",
-        lambda ma: {"iso": lambda value: "mine"},
-        MOMENT.date(),
-    ),
-    "precision": Change(
-        lambda ma: ma.fields.TimeDelta(),
-        "precision",
-        lambda ma: "milliseconds",
-        dt.timedelta(seconds=1),
-    ),
-    "precision, unknown": Change(
-        lambda ma: ma.fields.TimeDelta(),
-        "precision",
-        lambda ma: "fortnights",
-        dt.timedelta(seconds=1),
-    ),
-    "_unit_to_microseconds_mapping": Change(
-        lambda ma: ma.fields.TimeDelta(),
-        "_unit_to_microseconds_mapping",
-        lambda ma: {"seconds": 500_000},
-        dt.timedelta(seconds=1),
-    ),
-    "exploded": Change(
-        lambda ma: ma.fields.IPv6(), "exploded", lambda ma: True, ipaddress.IPv6Address("::1")
-    ),
-    "by_value": Change(lambda ma: ma.fields.Enum(Colour), "by_value", lambda ma: True, Colour.RED),
-    "by_value's field": Change(
-        lambda ma: ma.fields.Enum(Colour, by_value=True),
-        "field",
-        lambda ma: ma.fields.String(),
-        Colour.RED,
-    ),
-    "enum": Change(lambda ma: ma.fields.Enum(Colour), "enum", lambda ma: Shade, Shade.DARK),
-    "inner": Change(
-        lambda ma: ma.fields.List(ma.fields.Raw()),
-        "inner",
-        lambda ma: _bound(ma, ma.fields.String()),
-        [1, 2],
-    ),
-    "inner, no field": Change(
-        lambda ma: ma.fields.List(ma.fields.Raw()), "inner", lambda ma: None, [1]
-    ),
-    "tuple_fields": Change(
-        lambda ma: ma.fields.Tuple([ma.fields.Raw(), ma.fields.Raw()]),
-        "tuple_fields",
-        lambda ma: [_bound(ma, ma.fields.String()), _bound(ma, ma.fields.Integer())],
-        (1, "2"),
-    ),
-    "key_field": Change(
-        lambda ma: ma.fields.Dict(), "key_field", lambda ma: _bound(ma, ma.fields.String()), {1: 2}
-    ),
-    "key_field, gone": Change(
-        lambda ma: ma.fields.Dict(keys=ma.fields.String()), "key_field", lambda ma: None, {1: 2}
-    ),
-    "value_field": Change(
-        lambda ma: ma.fields.Dict(),
-        "value_field",
-        lambda ma: _bound(ma, ma.fields.String()),
-        {1: 2},
-    ),
-    "mapping_type": Change(
-        lambda ma: ma.fields.Dict(keys=ma.fields.String()),
-        "mapping_type",
-        lambda ma: OrderedDict,
-        {1: 2},
-    ),
-    "constant": Change(lambda ma: ma.fields.Constant(1), "constant", lambda ma: 2, 1),
-    "serialize_func": Change(
-        lambda ma: ma.fields.Function(lambda obj: 1),
-        "serialize_func",
-        lambda ma: lambda obj: 2,
-        1,
-    ),
-    "serialize_func, gone": Change(
-        lambda ma: ma.fields.Function(lambda obj: 1), "serialize_func", lambda ma: None, 1
-    ),
-    "_serialize_method": Change(
-        lambda ma: ma.fields.Method(), "_serialize_method", lambda ma: lambda obj: 2, 1
-    ),
-    "serialize": Change(
-        lambda ma: ma.fields.Integer(),
-        "serialize",
-        lambda ma: lambda attr, obj, accessor=None, **kwargs: (attr, accessor(obj, "g", 0)),
-        1,
-    ),
-    "get_value": Change(
-        lambda ma: ma.fields.Integer(),
-        "get_value",
-        lambda ma: lambda obj, attr, accessor=None, default=ma.missing: accessor(obj, "g", 0),
-        1,
-    ),
-    "_serialize": Change(
-        lambda ma: ma.fields.Integer(),
-        "_serialize",
-        lambda ma: lambda value, attr, obj, **kwargs: ("mine", value, attr, sorted(kwargs)),
-        1,
-    ),
-    "_format_num": Change(
-        lambda ma: ma.fields.Integer(), "_format_num", lambda ma: lambda value: -1, 1
-    ),
-    "_to_string": Change(
-        lambda ma: ma.fields.Integer(as_string=True), "_to_string", lambda ma: lambda value: "x", 1
-    ),
-    "_to_string, of a decimal": Change(
-        lambda ma: ma.fields.Decimal(as_string=True),
-        "_to_string",
-        lambda ma: lambda value: "x",
-        decimal.Decimal(1),
-    ),
-    "_validated": Change(
-        lambda ma: ma.fields.UUID(),
-        "_validated",
-        lambda ma: lambda value: 1 / 0,
-        uuid.UUID(int=7),
-    ),
-    "name": Change(lambda ma: ma.fields.Raw(), "name", lambda ma: "renamed", 1),
-    "parent": Change(lambda ma: ma.fields.Method(), "parent", lambda ma: None, 1),
-    "load_only": Change(lambda ma: ma.fields.Raw(), "load_only", lambda ma: True, 1),
-    "an attribute of the user's": Change(lambda ma: ma.fields.Raw(), "note", lambda ma: 1, 1),
-}
+    "Integer() | _format_num | lambda value: -1 | 1",
+    "Integer(as_string=True) | _to_string | lambda value: 'x' | 1",
+    "Decimal(as_string=True) | _to_string | lambda value: 'x' | decimal.Decimal(1)",
+    "UUID() | _validated | lambda value: 1 / 0 | uuid.UUID(int=7)",
+    "Raw() | name | 'renamed' | 1",
+    "Method() | parent | None | 1",
+    "Raw() | load_only | True | 1",
+    "Raw() | note | 1 | 1",
+]
 
 
 def _objects(value: Any) -> list[Any]:
@@ -224,11 +112,12 @@ def _objects(value: Any) -> list[Any]:
 @pytest.mark.parametrize("way", WAYS)
 @scenario
 def test_set_and_put_back(ma: Any, log: Any, change: str, way: str) -> None:
-    make, name, value, obj = CHANGES[change]
-    schema = schema_of(ma, {"f": make(ma), "h": ma.fields.Raw()})
-    objects = _objects(obj)
+    names = {**globals(), **vars(ma.fields), "ma": ma}
+    made, name, value, obj = change.split(" | ")
+    schema = schema_of(ma, {"f": eval(made, names), "h": ma.fields.Raw()})
+    objects = _objects(eval(obj, names))
     settle(log, schema, *objects)
-    new = value(ma)
+    new = eval(value, names)
     field = schema.fields["f"]
     if way == "mock" and not hasattr(field, name):
         field.__class__ = type("WithAttribute", (type(field),), {name: None})
@@ -254,37 +143,31 @@ def test_emptied(ma: Any, log: Any) -> None:
     use(log, schema, {"f": "1", "h": 2})
 
 
-@pytest.mark.parametrize("kind", ["inner", "key", "value", "tuple", "enum"])
+INSIDE: dict[str, tuple[str, str, Any]] = {
+    "inner": ("fields.List(fields.Integer())", "f.inner", [1]),
+    "key": ("fields.Dict(keys=fields.Integer())", "f.key_field", {1: 1}),
+    "value": ("fields.Dict(values=fields.Integer())", "f.value_field", {1: 1}),
+    "tuple": ("fields.Tuple([fields.Raw(), fields.Integer()])", "f.tuple_fields[1]", (1, 2)),
+    "enum": ("fields.Enum(Colour, by_value=fields.Integer)", "f.field", Colour.RED),
+}
+
+
+@pytest.mark.parametrize("kind", INSIDE)
 @scenario
 def test_a_field_inside_another(ma: Any, log: Any, kind: str) -> None:
     fields = ma.fields
-    field, inner, value = {
-        "inner": lambda: _with(fields.List(fields.Integer()), lambda f: f.inner, [1]),
-        "key": lambda: _with(fields.Dict(keys=fields.Integer()), lambda f: f.key_field, {1: 1}),
-        "value": lambda: _with(
-            fields.Dict(values=fields.Integer()), lambda f: f.value_field, {1: 1}
-        ),
-        "tuple": lambda: _with(
-            fields.Tuple([fields.Raw(), fields.Integer()]), lambda f: f.tuple_fields[1], (1, 2)
-        ),
-        "enum": lambda: _with(
-            fields.Enum(Colour, by_value=fields.Integer), lambda f: f.field, Colour.RED
-        ),
-    }[kind]()
-    schema = schema_of(ma, {"f": field})
+    made, inner, value = INSIDE[kind]
+    schema = schema_of(ma, {"f": eval(made, {**globals(), "fields": fields})})
     settle(log, schema, {"f": value})
-    inner(schema.fields["f"]).as_string = True
-    use(log, schema, {"f": value})
-    inner(schema.fields["f"])._serialize = lambda value, attr, obj, **kwargs: (attr, value)
-    use(log, schema, {"f": value})
-    inner(schema.fields["f"]).__class__ = fields.Float
-    use(log, schema, {"f": value})
-    del vars(inner(schema.fields["f"]))["_serialize"]
-    use(log, schema, {"f": value})
-
-
-def _with(field: Any, inner: Callable[[Any], Any], value: Any) -> tuple[Any, Any, Any]:
-    return field, inner, value
+    for change in (
+        "inner.as_string = True",
+        "inner._serialize = lambda value, attr, obj, **kwargs: (attr, value)",
+        "inner.__class__ = fields.Float",
+        "del vars(inner)['_serialize']",
+    ):
+        found = eval(inner, {"f": schema.fields["f"]})
+        exec(change, {"fields": fields, "inner": found})
+        use(log, schema, {"f": value})
 
 
 @scenario
@@ -292,17 +175,21 @@ def test_tuple_fields_edited_in_place(ma: Any, log: Any) -> None:
     schema = schema_of(ma, {"f": ma.fields.Tuple([ma.fields.Raw(), ma.fields.Raw()])})
     settle(log, schema, {"f": (1, 2)})
     fields = schema.fields["f"].tuple_fields
-    fields[1] = _bound(ma, ma.fields.String())
-    use(log, schema, {"f": (1, 2)})
-    fields.reverse()
-    use(log, schema, {"f": (1, 2)})
-    fields.pop()
-    use(log, schema, {"f": (1, 2)})
-    fields.clear()
-    use(log, schema, {"f": (1, 2)})
+    text = _bound(ma, ma.fields.String())
+    for change in (lambda: fields.append(text), fields.reverse, fields.pop, fields.clear):
+        change()
+        use(log, schema, {"f": (1, 2)})
 
 
-@pytest.mark.parametrize("edit", ["set", "delete", "clear", "falsy"])
+FUNCTION_EDITS = [
+    "functions['iso'] = lambda value: 'mine'",
+    "functions['iso'] = None",
+    "del functions['iso']",
+    "functions.clear()",
+]
+
+
+@pytest.mark.parametrize("edit", FUNCTION_EDITS)
 @scenario
 def test_formatting_functions_edited_in_place(ma: Any, log: Any, edit: str) -> None:
     class Own(ma.fields.DateTime):
@@ -311,15 +198,7 @@ def test_formatting_functions_edited_in_place(ma: Any, log: Any, edit: str) -> N
     schema = schema_of(ma, {"f": Own(), "g": ma.fields.DateTime(format="rfc")})
     data = {"f": MOMENT, "g": MOMENT}
     settle(log, schema, data)
-    functions = Own.SERIALIZATION_FUNCS
-    if edit == "set":
-        functions["iso"] = lambda value: "mine"
-    elif edit == "delete":
-        del functions["iso"]
-    elif edit == "falsy":
-        functions["iso"] = None
-    else:
-        functions.clear()
+    exec(edit, {"functions": Own.SERIALIZATION_FUNCS})
     use(log, schema, data)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import types
-from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
 import pytest
 
 import althaia
+from althaia import marshmallow
 from tests.invalidation.usage import scenario, use
 
 DATA = {"a": "1", "m": 2, "n": {"x": "3"}, "l": [{"x": 5}], "t": [1, {"x": 2}]}
@@ -36,33 +36,22 @@ def _class(ma: Any) -> Any:
     return S
 
 
-def _spy(owner: str, name: str) -> Callable[[Any, Any, Any], None]:
-    """A change: a field's method is replaced by one that logs whose field it is called for."""
+def _spy(ma: Any, log: Any, cls: Any, owner: str, name: str) -> None:
+    """Replace a field's method by one that logs whose field it is called for."""
+    target = getattr(ma.fields, owner)
+    original = getattr(target, name)
 
-    def change(ma: Any, log: Any, cls: Any) -> None:
-        target = getattr(ma.fields, owner)
-        original = getattr(target, name)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        of_schema = type(self.root) is cls
+        log(name, self.name, of_schema and getattr(self.root, "number", None))
+        return original(self, *args, **kwargs)
 
-        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            of_schema = type(self.root) is cls
-            log(name, self.name, of_schema and getattr(self.root, "number", None))
-            return original(self, *args, **kwargs)
-
-        log.patch(target, name, method)
-
-    return change
+    log.patch(target, name, method)
 
 
-def _set(name: str, value: Any) -> Callable[[Any, Any, Any], None]:
-    return lambda ma, log, cls: setattr(cls, name, value)
-
-
-def _helper(module: str, name: str) -> Callable[[Any, Any, Any], None]:
-    def change(ma: Any, log: Any, cls: Any) -> None:
-        owner = getattr(ma, module)
-        log.patch(owner, name, log.spy(name, getattr(owner, name)))
-
-    return change
+def _helper(ma: Any, log: Any, module: str, name: str) -> None:
+    owner = getattr(ma, module)
+    log.patch(owner, name, log.spy(name, getattr(owner, name)))
 
 
 def _resolved(schema: Any) -> list[bool]:
@@ -80,56 +69,41 @@ def _spied_helpers(ma: Any, log: Any) -> types.SimpleNamespace:
     )
 
 
-CHANGES: dict[str, Callable[[Any, Any, Any], object]] = {
-    "a method deleted": lambda ma, log, cls: delattr(cls, "get_m"),
-    "a method replaced": _set("get_m", lambda self, obj: "late"),
-    "a method made static": _set("get_m", staticmethod(lambda obj: "late")),
-    "fields without a setter": _set("fields", property(lambda self: {})),
-    "declared_fields without a setter": _set("declared_fields", property(lambda self: {})),
-    "many without a setter": _set("many", property(lambda self: False)),
-    "only as a class attribute": _set("only", ("a",)),
-    "__setattr__": _set("__setattr__", lambda self, name, value: None),
-    "on_bind_field": _set("on_bind_field", lambda self, name, field: setattr(field, "late", 1)),
-    "_init_fields": _set("_init_fields", lambda self: None),
-    "__init__": _set("__init__", lambda self: None),
-    "a property on Field": lambda ma, log, cls: log.patch(
-        ma.fields.Integer, "late", property(lambda field: log("asked"))
+SPIED = [
+    *("Integer._bind_to_schema", "List._bind_to_schema", "Method._bind_to_schema"),
+    *("Field.__deepcopy__", "Integer._serialize", "Integer._deserialize", "Nested._serialize"),
+    *("Nested._deserialize", "Method._serialize", "Field.deserialize", "Field.make_error"),
+]
+
+CHANGES = [
+    "del cls.get_m",
+    "cls.get_m = lambda self, obj: 'late'",
+    "cls.get_m = staticmethod(lambda obj: 'late')",
+    "cls.fields = property(lambda self: {})",
+    "cls.declared_fields = property(lambda self: {})",
+    "cls.many = property(lambda self: False)",
+    "cls.only = ('a',)",
+    "cls.__setattr__ = lambda self, name, value: None",
+    "cls.on_bind_field = lambda self, name, field: setattr(field, 'late', 1)",
+    "cls._init_fields = lambda self: None",
+    "cls.__init__ = lambda self: None",
+    "log.patch(ma.fields.Integer, 'late', property(lambda field: log('asked')))",
+    (
+        "log.patch(ma.fields.Field, '__setattr__', lambda field, name, value: log('set', name) or "
+        "object.__setattr__(field, name, value))"
     ),
-    "Field.__setattr__": lambda ma, log, cls: log.patch(
-        ma.fields.Field,
-        "__setattr__",
-        lambda field, name, value: log("set", name) or object.__setattr__(field, name, value),
+    (
+        "log.patch(ma.fields.Field, '__getattribute__', lambda field, name: "
+        "object.__getattribute__(field, name))"
     ),
-    "Field.__getattribute__": lambda ma, log, cls: log.patch(
-        ma.fields.Field,
-        "__getattribute__",
-        lambda field, name: object.__getattribute__(field, name),
-    ),
-    "an inner field": lambda ma, log, cls: setattr(
-        cls._declared_fields["l"].inner, "required", True
-    ),
-    "a list of inner fields": lambda ma, log, cls: cls._declared_fields["t"].tuple_fields.pop(),
-    "schema.is_collection": _helper("schema", "is_collection"),
-    "utils.callable_or_raise": _helper("utils", "callable_or_raise"),
-    "utils.is_collection": _helper("utils", "is_collection"),
-    "fields.utils": lambda ma, log, cls: log.patch(ma.fields, "utils", _spied_helpers(ma, log)),
-    **{
-        f"{owner}.{name}": _spy(owner, name)
-        for owner, name in [
-            ("Integer", "_bind_to_schema"),
-            ("List", "_bind_to_schema"),
-            ("Method", "_bind_to_schema"),
-            ("Field", "__deepcopy__"),
-            ("Integer", "_serialize"),
-            ("Integer", "_deserialize"),
-            ("Nested", "_serialize"),
-            ("Nested", "_deserialize"),
-            ("Method", "_serialize"),
-            ("Field", "deserialize"),
-            ("Field", "make_error"),
-        ]
-    },
-}
+    "cls._declared_fields['l'].inner.required = True",
+    "cls._declared_fields['t'].tuple_fields.pop()",
+    "_helper(ma, log, 'schema', 'is_collection')",
+    "_helper(ma, log, 'utils', 'callable_or_raise')",
+    "_helper(ma, log, 'utils', 'is_collection')",
+    "log.patch(ma.fields, 'utils', _spied_helpers(ma, log))",
+    *(f"_spy(ma, log, cls, '{owner}', '{name}')" for owner, name in (s.split(".") for s in SPIED)),
+]
 
 
 @pytest.mark.parametrize("first", ["look", "dump", "load"])
@@ -146,7 +120,7 @@ def test_class_changes_before_anybody_looks(
             use(log, schema, DATA)
     for number, schema in enumerate(schemas):
         schema.number = number
-    CHANGES[change](ma, log, cls)
+    exec(change, {**globals(), "ma": ma, "log": log, "cls": cls})
     for schema in schemas:
         if first == "look":
             log.attempt(lambda lazy=schema: list(lazy.fields))
@@ -165,11 +139,12 @@ def test_class_changes_before_anybody_looks(
 @scenario
 def test_class_assigned_before_anybody_looks(ma: Any, log: Any, look: str, made: str) -> None:
     cls = _class(ma)
-    if made == "before":
-        other = type("Other", (type("Middle", (cls,), {}),), {"late": ma.fields.Integer()})
-    schemas = [cls(), cls(), cls()]
-    if made == "after":
-        other = type("Other", (type("Middle", (cls,), {}),), {"late": ma.fields.Integer()})
+    schemas: list[Any] = []
+    for what in ("after", "before") if made == "after" else ("before", "after"):
+        if what == "after":
+            schemas = [cls(), cls(), cls()]
+        else:
+            other = type("Other", (type("Middle", (cls,), {}),), {"late": ma.fields.Integer()})
     for schema in schemas:
         schema.__class__ = other
         log(look, sorted(getattr(schema, look) or ()))
@@ -179,11 +154,9 @@ def test_class_assigned_before_anybody_looks(ma: Any, log: Any, look: str, made:
 
 
 def test_copies_and_annotations_are_no_change_of_the_set_of_names() -> None:
-    from althaia import marshmallow as ma
-
-    schema = ma.Schema.from_dict({"a": ma.fields.Integer()})
+    schema = marshmallow.Schema.from_dict({"a": marshmallow.fields.Integer()})
     copy.deepcopy(schema(only=("a",)))
-    assert ma.schema.OrderedSet.__annotations__ == {}
+    assert marshmallow.schema.OrderedSet.__annotations__ == {}
     for _ in range(3):
         schema().dump({})
     found = althaia.explain(schema()).as_dict()

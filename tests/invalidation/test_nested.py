@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import copy  # noqa: F401
 from typing import Any
 from unittest import mock
 
@@ -12,25 +12,26 @@ from tests.conformance.material import Plain
 from tests.invalidation.usage import scenario, settle, use
 
 INNER = {"a": "1", "b": 2, "x": 3}
-FORMS = [
-    "class",
-    "instance",
-    "many",
-    "many of the schema",
-    "name",
-    "full name",
-    "lambda class",
-    "lambda instance",
-    "dict",
-    "only",
-    "exclude",
-    "in a list",
-    "in a dict",
-    "in a tuple",
-    "pluck",
-    "pluck many",
-    "twice",
-]
+FORMS = {
+    "class": "fields.Nested(Inner), one",
+    "instance": "fields.Nested(Inner()), one",
+    "many": "fields.Nested(Inner, many=True), many",
+    "many of the schema": "fields.Nested(Inner(many=True)), many",
+    "name": "fields.Nested('Inner'), one",
+    "full name": "fields.Nested(f'{__name__}.Inner'), one",
+    "lambda class": "fields.Nested(lambda: Inner), one",
+    "lambda instance": "fields.Nested(lambda: Inner(only=('a',))), one",
+    "dict": "fields.Nested({'a': fields.Integer(), 'b': fields.Raw()}), one",
+    "only": "fields.Nested(Inner, only=('a', 'b')), one",
+    "exclude": "fields.Nested(Inner, exclude=('b',)), one",
+    "in a list": "fields.List(fields.Nested(Inner)), many",
+    "in a dict": "fields.Dict(values=fields.Nested(Inner)), {'k': one, 'l': None}",
+    "in a tuple": "fields.Tuple([fields.Raw(), fields.Nested(Inner)]), (1, one)",
+    "pluck": "fields.Pluck(Inner, 'a'), one",
+    "pluck many": "fields.Pluck(Inner, 'a', many=True), [INNER, INNER]",
+    "twice": "fields.Nested({'n': fields.Nested(Inner)}), {'n': one}",
+}
+"""A field that nests ``Inner``, and what it dumps."""
 
 
 def _make(ma: Any, log: Any, form: str) -> tuple[Any, Any, Any]:
@@ -42,26 +43,8 @@ def _make(ma: Any, log: Any, form: str) -> tuple[Any, Any, Any]:
         b = fields.Raw()
 
     one, many = INNER, [INNER, None, Plain(**INNER)]
-    make = {
-        "class": lambda: (fields.Nested(Inner), one),
-        "instance": lambda: (fields.Nested(Inner()), one),
-        "many": lambda: (fields.Nested(Inner, many=True), many),
-        "many of the schema": lambda: (fields.Nested(Inner(many=True)), many),
-        "name": lambda: (fields.Nested("Inner"), one),
-        "full name": lambda: (fields.Nested(f"{__name__}.Inner"), one),
-        "lambda class": lambda: (fields.Nested(lambda: Inner), one),
-        "lambda instance": lambda: (fields.Nested(lambda: Inner(only=("a",))), one),
-        "dict": lambda: (fields.Nested({"a": fields.Integer(), "b": fields.Raw()}), one),
-        "only": lambda: (fields.Nested(Inner, only=("a", "b")), one),
-        "exclude": lambda: (fields.Nested(Inner, exclude=("b",)), one),
-        "in a list": lambda: (fields.List(fields.Nested(Inner)), many),
-        "in a dict": lambda: (fields.Dict(values=fields.Nested(Inner)), {"k": one, "l": None}),
-        "in a tuple": lambda: (fields.Tuple([fields.Raw(), fields.Nested(Inner)]), (1, one)),
-        "pluck": lambda: (fields.Pluck(Inner, "a"), one),
-        "pluck many": lambda: (fields.Pluck(Inner, "a", many=True), [INNER, INNER]),
-        "twice": lambda: (fields.Nested({"n": fields.Nested(Inner)}), {"n": one}),
-    }
-    field, value = make[form]()
+    names = {"fields": fields, "Inner": Inner, "one": one, "many": many}
+    field, value = eval(FORMS[form], {**globals(), **names})
 
     class Parent(ma.Schema):
         f = field
@@ -82,52 +65,36 @@ def _make(ma: Any, log: Any, form: str) -> tuple[Any, Any, Any]:
     return parent, nested, {"f": value, "g": 1}
 
 
-CHANGES: dict[str, Any] = {
-    "data_key": lambda log, field: setattr(field.schema.fields["a"], "data_key", "other"),
-    "attribute": lambda log, field: setattr(field.schema.fields["a"], "attribute", "x"),
-    "_serialize of a field": lambda log, field: setattr(
-        field.schema.fields["a"], "_serialize", lambda value, attr, obj, **kwargs: "mine"
+CHANGES = [
+    "field.schema.fields['a'].data_key = 'other'",
+    "field.schema.fields['a'].attribute = 'x'",
+    "field.schema.fields['a']._serialize = lambda value, attr, obj, **kwargs: 'mine'",
+    "field.schema.dump_fields.popitem()",
+    "field.schema.dump_fields = {}",
+    "field.schema.get_attribute = lambda obj, attr, default: 99",
+    "type(field.schema).get_attribute = lambda self, obj, attr, default: 98",
+    "field.schema.dump = lambda obj, *, many=None: log('dump', obj, many) or {'a': many}",
+    (
+        "type(field.schema).dump = lambda self, obj, *, many=None: log('dump', obj, many) or {'a': "
+        "many}"
     ),
-    "dump_fields edited": lambda log, field: field.schema.dump_fields.popitem(),
-    "dump_fields replaced": lambda log, field: setattr(field.schema, "dump_fields", {}),
-    "get_attribute": lambda log, field: setattr(
-        field.schema, "get_attribute", lambda obj, attr, default: 99
+    "field.schema._serialize = lambda obj, *, many=False: log('ser', obj, many) or {'a': 0}",
+    "field.schema.many = True",
+    "field.many = not field.many",
+    "field.many = 3",
+    "field._schema = type(field.schema).from_dict({'a': copy.copy(field.schema.fields['a'])})()",
+    "field._schema = None",
+    "vars(field).update(_schema=None, only=('a',))",
+    "vars(field).update(_schema=None, nested=type(field.schema)(only=('b',)))",
+    "field.field_name = 'b'",
+    "type(field.schema)._hooks['post_dump'].append(('hook', False, {}))",
+    (
+        "field.schema.__class__ = type('Other', (type(field.schema),), {'get_attribute': lambda "
+        "self, o, a, d: 97})"
     ),
-    "get_attribute of the class": lambda log, field: setattr(
-        type(field.schema), "get_attribute", lambda self, obj, attr, default: 98
-    ),
-    "dump of the instance": lambda log, field: setattr(
-        field.schema, "dump", lambda obj, *, many=None: log("dump", obj, many) or {"a": many}
-    ),
-    "dump of the class": lambda log, field: setattr(
-        type(field.schema),
-        "dump",
-        lambda self, obj, *, many=None: log("dump", obj, many) or {"a": many},
-    ),
-    "_serialize of the schema": lambda log, field: setattr(
-        field.schema, "_serialize", lambda obj, *, many=False: log("ser", obj, many) or {"a": 0}
-    ),
-    "many of the schema": lambda log, field: setattr(field.schema, "many", True),
-    "many of the field": lambda log, field: setattr(field, "many", not field.many),
-    "many of the field, a number": lambda log, field: setattr(field, "many", 3),
-    "another schema": lambda log, field: setattr(
-        field, "_schema", type(field.schema).from_dict({"a": copy.copy(field.schema.fields["a"])})()
-    ),
-    "resolved anew": lambda log, field: setattr(field, "_schema", None),
-    "resolved anew, with only": lambda log, field: vars(field).update(_schema=None, only=("a",)),
-    "another nested": lambda log, field: vars(field).update(
-        _schema=None, nested=type(field.schema)(only=("b",))
-    ),
-    "field_name": lambda log, field: setattr(field, "field_name", "b"),
-    "hooks": lambda log, field: type(field.schema)._hooks["post_dump"].append(("hook", False, {})),
-    "class of the schema": lambda log, field: setattr(
-        field.schema,
-        "__class__",
-        type("Other", (type(field.schema),), {"get_attribute": lambda self, o, a, d: 97}),
-    ),
-    "schema's dictionary": lambda log, field: vars(field.schema).update(dump_fields={}),
-    "no schema": lambda log, field: vars(field).update(_schema=None, nested=3),
-}
+    "vars(field.schema).update(dump_fields={})",
+    "vars(field).update(_schema=None, nested=3)",
+]
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -137,9 +104,9 @@ def test_each_form(ma: Any, log: Any, form: str, change: str) -> None:
     parent, nested, data = _make(ma, log, form)
     settle(log, parent, data)
     type(nested().schema).hook = lambda self, item, **kwargs: log("hook", item, kwargs) or item
-    CHANGES[change](log, nested())
+    exec(change, {**globals(), "log": log, "field": nested()})
     use(log, parent, data)
-    use(log, nested().schema if change != "no schema" else parent, INNER)
+    use(log, nested().schema if change != CHANGES[-1] else parent, INNER)
     use(log, parent, data, {"f": None}, {})
 
 
@@ -238,39 +205,29 @@ def test_patched_dump_of_upstream(ma: Any, log: Any) -> None:
     use(log, schema, {"f": INNER, "g": INNER})
 
 
-def _set(field: Any, key: str) -> None:
-    field.data_key = key
-
-
-def _set_in_the_dictionary(field: Any, key: str) -> None:
-    vars(field)["data_key"] = key
-
-
-def _replace_the_dictionary(field: Any, key: str) -> None:
-    field.__dict__ = {**vars(field), "data_key": key}
-
-
-def _delete_and_set(field: Any, key: str) -> None:
-    del field.data_key
-    field.data_key = key
-
-
-STATEMENTS = [_set, _set_in_the_dictionary, _replace_the_dictionary, _delete_and_set]
+STATEMENTS = [
+    "field.data_key = key",
+    "vars(field)['data_key'] = key",
+    "field.__dict__ = {**vars(field), 'data_key': key}",
+    "del field.data_key; field.data_key = key",
+]
 
 
 @pytest.mark.parametrize("change", STATEMENTS)
 @pytest.mark.parametrize("whose", ["parent's", "nested schema's"])
 @scenario
 def test_a_statement_that_the_interpreter_has_specialised(
-    ma: Any, log: Any, whose: str, change: Any
+    ma: Any, log: Any, whose: str, change: str
 ) -> None:
     """Run often enough it stores by itself, past the functions that a change goes through else."""
     parent, nested, data = _make(ma, log, "class")
     settle(log, parent, data)
     fields = parent.dump_fields if whose == "parent's" else nested().schema.dump_fields
     field = next(iter(fields.values()))
+    names: dict[str, Any] = {}
+    exec(f"def change(field, key): {change}", names)
     for number in range(60):
-        change(field, f"key {number % 7}")
+        names["change"](field, f"key {number % 7}")
         # The second time nothing has changed.
         for _ in range(2):
             log.attempt(parent.dump, data)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections import OrderedDict
+from textwrap import dedent
 from typing import Any
 from unittest import mock
 
@@ -23,49 +25,33 @@ def _three(ma: Any, **options: Any) -> Any:
     return Three(**options)
 
 
-# ---- dump_fields ---------------------------------------------------------------------
-
-EDITS = {
-    "empty": lambda ma, schema: schema.dump_fields.clear(),
-    "delete": lambda ma, schema: schema.dump_fields.pop("b"),
-    "delete the last": lambda ma, schema: schema.dump_fields.popitem(),
-    "add": lambda ma, schema: schema.dump_fields.update(x=_bound(schema, ma.fields.String())),
-    "replace a field": lambda ma, schema: schema.dump_fields.update(
-        b=_bound(schema, ma.fields.String())
-    ),
-    "swap two": lambda ma, schema: schema.dump_fields.update(
-        a=schema.dump_fields["c"], c=schema.dump_fields["a"]
-    ),
-    "move to the end": lambda ma, schema: schema.dump_fields.update(a=schema.dump_fields.pop("a")),
-    "rename": lambda ma, schema: schema.dump_fields.update(x=schema.dump_fields.pop("a")),
-    "no field": lambda ma, schema: schema.dump_fields.update(b=3),
-    "none": lambda ma, schema: schema.dump_fields.update(b=None),
-    "a number as name": lambda ma, schema: schema.dump_fields.update(
-        {3: _bound(schema, ma.fields.Raw())}
-    ),
-    "an unbound field": lambda ma, schema: schema.dump_fields.update(x=ma.fields.Method("no")),
-    "another dictionary": lambda ma, schema: setattr(
-        schema, "dump_fields", {"b": schema.dump_fields["b"]}
-    ),
-    "an equal dictionary": lambda ma, schema: setattr(
-        schema, "dump_fields", dict(schema.dump_fields)
-    ),
-    "an OrderedDict": lambda ma, schema: setattr(
-        schema, "dump_fields", OrderedDict(reversed(schema.dump_fields.items()))
-    ),
-    "a dictionary of the user's": lambda ma, schema: setattr(
-        schema, "dump_fields", type("Own", (dict,), {})(schema.dump_fields)
-    ),
-    "no dictionary": lambda ma, schema: setattr(schema, "dump_fields", []),
-    "gone": lambda ma, schema: vars(schema).pop("dump_fields"),
-    "fields only": lambda ma, schema: schema.fields.clear(),
-    "load_fields only": lambda ma, schema: schema.load_fields.clear(),
-    "declared_fields only": lambda ma, schema: schema.declared_fields.clear(),
-    "only": lambda ma, schema: setattr(schema, "only", {"a"}),
-    "only, fields made anew": lambda ma, schema: _again(schema, only={"a", "c"}),
-    "exclude, fields made anew": lambda ma, schema: _again(schema, exclude={"a"}),
-    "load_only, fields made anew": lambda ma, schema: _again(schema, load_only={"b"}),
-}
+EDITS = [
+    "schema.dump_fields.clear()",
+    "schema.dump_fields.pop('b')",
+    "schema.dump_fields.popitem()",
+    "schema.dump_fields.update(x=_bound(schema, ma.fields.String()))",
+    "schema.dump_fields.update(b=_bound(schema, ma.fields.String()))",
+    "schema.dump_fields.update(a=schema.dump_fields['c'], c=schema.dump_fields['a'])",
+    "schema.dump_fields.update(a=schema.dump_fields.pop('a'))",
+    "schema.dump_fields.update(x=schema.dump_fields.pop('a'))",
+    "schema.dump_fields.update(b=3)",
+    "schema.dump_fields.update(b=None)",
+    "schema.dump_fields.update({3: _bound(schema, ma.fields.Raw())})",
+    "schema.dump_fields.update(x=ma.fields.Method('no'))",
+    "schema.dump_fields = {'b': schema.dump_fields['b']}",
+    "schema.dump_fields = dict(schema.dump_fields)",
+    "schema.dump_fields = OrderedDict(reversed(schema.dump_fields.items()))",
+    "schema.dump_fields = type('Own', (dict,), {})(schema.dump_fields)",
+    "schema.dump_fields = []",
+    "vars(schema).pop('dump_fields')",
+    "schema.fields.clear()",
+    "schema.load_fields.clear()",
+    "schema.declared_fields.clear()",
+    "schema.only = {'a'}",
+    "_again(schema, only={'a', 'c'})",
+    "_again(schema, exclude={'a'})",
+    "_again(schema, load_only={'b'})",
+]
 
 
 def _bound(schema: Any, field: Any) -> Any:
@@ -83,83 +69,108 @@ def _again(schema: Any, **options: Any) -> None:
 def test_dump_fields(ma: Any, log: Any, edit: str) -> None:
     schema = _three(ma)
     settle(log, schema, DATA, Plain(**DATA))
-    EDITS[edit](ma, schema)
+    exec(edit, {**globals(), "ma": ma, "schema": schema})
     use(log, schema, DATA, Plain(**DATA))
 
 
 @pytest.mark.parametrize("first", EDITS)
-@pytest.mark.parametrize("second", ["empty", "add", "delete the last", "an OrderedDict"])
+@pytest.mark.parametrize("second", [EDITS[0], EDITS[2], EDITS[3], EDITS[14]])
 @scenario
 def test_dump_fields_twice(ma: Any, log: Any, first: str, second: str) -> None:
     schema = _three(ma)
+    names = {**globals(), "ma": ma, "schema": schema}
     settle(log, schema, DATA)
-    EDITS[first](ma, schema)
+    exec(first, names)
     use(log, schema, DATA)
-    log.attempt(EDITS[second], ma, schema)
+    log.attempt(exec, second, names)
     use(log, schema, DATA)
 
 
-@scenario
-def test_an_ordered_dict_edited(ma: Any, log: Any) -> None:
-    schema = _three(ma)
+SEQUENCES = [
+    """
     schema.dump_fields = OrderedDict(schema.dump_fields)
     settle(log, schema, DATA)
     schema.dump_fields.move_to_end("a")
-    use(log, schema, DATA)
     del schema.dump_fields["b"]
-    use(log, schema, DATA)
     schema.dump_fields["b"] = _bound(schema, ma.fields.String())
-    use(log, schema, DATA)
     schema.dump_fields.clear()
-    use(log, schema, DATA)
-
-
-@scenario
-def test_a_field_replaced_by_an_equal_one(ma: Any, log: Any) -> None:
-    schema = _three(ma)
+    """,
+    """
     settle(log, schema, DATA)
-    import copy
-
     schema.dump_fields["a"] = copy.copy(schema.dump_fields["a"])
-    use(log, schema, DATA)
     schema.dump_fields["a"].data_key = "other"
-    use(log, schema, DATA)
-
-
-@scenario
-def test_one_field_under_two_names(ma: Any, log: Any) -> None:
-    schema = _three(ma)
+    """,
+    """
     schema.dump_fields["x"] = schema.dump_fields["a"]
     settle(log, schema, DATA)
     schema.dump_fields["a"].data_key = "same"
-    use(log, schema, DATA)
+    """,
+    """
+    settle(log, schema, DATA)
+    for n in range(30): schema.fields["a"].data_key = f"{n % 3}"; log.attempt(schema.dump, DATA)
+    """,
+    """
+    other = _three(ma, only=("b", "c")); settle(log, schema, DATA); settle(log, other, DATA)
+    schema.__dict__ = dict(vars(other))
+    schema.__dict__ = vars(other)
+    other.dump_fields.pop("b")
+    use(log, other, DATA)
+    """,
+    """
+    other = type("Other", (ma.Schema,), {"get_attribute": lambda self, obj, attr, default: 99})()
+    settle(log, schema, DATA)
+    other.__dict__ = vars(schema); use(log, other, DATA)
+    use(log, other, DATA)
+    """,
+    """
+    held = vars(schema)
+    held["dump_fields"] = {"b": schema.dump_fields["b"]}
+    held["get_attribute"] = lambda obj, attr, default: 99
+    log("same", held is vars(schema), sorted(held))
+    """,
+    """
+    settle(log, schema, DATA); held = vars(schema)
+    held["dump_fields"] = {"b": schema.dump_fields["b"]}
+    held.clear()
+    log("same", held is vars(schema), sorted(held))
+    """,
+]
+"""Statements after each of which the schema is used."""
 
 
-# ---- What the schema overrides -------------------------------------------------------
+@pytest.mark.parametrize("statements", SEQUENCES)
+@scenario
+def test_one_change_after_the_other(ma: Any, log: Any, statements: str) -> None:
+    _one_after_the_other(statements, ma, log, _three(ma), DATA)
+
+
+def _one_after_the_other(statements: str, ma: Any, log: Any, schema: Any, data: Any) -> None:
+    names = {**globals(), "ma": ma, "log": log, "schema": schema, "cls": type(schema)}
+    for statement in dedent(statements).split("\n"):
+        exec(statement, names)
+        use(log, schema, data)
+
 
 METHODS = {
-    "get_attribute": lambda log: (
-        lambda self, obj, attr, default: log("get_attribute", attr, default) or (attr, 1)
+    "get_attribute": (
+        "lambda self, obj, attr, default: log('get_attribute', attr, default) or (attr, 1)"
     ),
-    "_serialize": lambda log: (
-        lambda self, obj, *, many=False: log("_serialize", obj, many) or {"mine": many}
+    "_serialize": "lambda self, obj, *, many=False: log('_serialize', obj, many) or {'mine': many}",
+    "dump": "lambda self, obj, *, many=None: log('dump', obj, many) or {'mine': many}",
+    "_invoke_dump_processors": (
+        "lambda self, tag, data, *, many, original_data=None: log('processors', tag, data, many, "
+        "original_data) or data"
     ),
-    "dump": lambda log: lambda self, obj, *, many=None: log("dump", obj, many) or {"mine": many},
-    "_invoke_dump_processors": lambda log: (
-        lambda self, tag, data, *, many, original_data=None: (
-            log("processors", tag, data, many, original_data) or data
-        )
+    "_invoke_processors": (
+        "lambda self, tag, **kwargs: log('processors', tag, kwargs) or kwargs['data']"
     ),
-    "_invoke_processors": lambda log: (
-        lambda self, tag, **kwargs: log("processors", tag, kwargs) or kwargs["data"]
-    ),
-    "set_class": lambda log: set,
-    "dict_class": lambda log: OrderedDict,
-    "many": lambda log: True,
-    "opts": lambda log: None,
-    "_hooks": lambda log: {"pre_dump": [], "post_dump": []},
-    "fields": lambda log: {},
-    "partial": lambda log: True,
+    "set_class": "set",
+    "dict_class": "OrderedDict",
+    "many": "True",
+    "opts": "None",
+    "_hooks": "{'pre_dump': [], 'post_dump': []}",
+    "fields": "{}",
+    "partial": "True",
 }
 
 
@@ -186,7 +197,7 @@ def test_class_changed(ma: Any, log: Any, owner: str, hooks: bool, name: str) ->
     target = {"class": Own, "base": Base, "mixin": Mixin, "Schema": ma.Schema}[owner]
     schema = Own()
     settle(log, schema, DATA)
-    with mock.patch.object(target, name, METHODS[name](log), create=True):
+    with mock.patch.object(target, name, eval(METHODS[name]), create=True):
         use(log, schema, DATA)
     use(log, schema, DATA)
 
@@ -197,7 +208,7 @@ def test_class_changed(ma: Any, log: Any, owner: str, hooks: bool, name: str) ->
 def test_instance_changed(ma: Any, log: Any, way: str, name: str) -> None:
     schema = _three(ma)
     settle(log, schema, DATA)
-    value = METHODS[name](log)
+    value = eval(METHODS[name])
     if name in vars(ma.Schema) and not isinstance(value, (type, dict, bool, type(None))):
         value = value.__get__(schema)
     with changed(schema, name, value, way):
@@ -232,11 +243,8 @@ def test_serialize_that_calls_on(ma: Any, log: Any, late: bool) -> None:
 @pytest.mark.parametrize("hook", ["__getattribute__", "__getattr__"])
 @scenario
 def test_attribute_access_taken_over(ma: Any, log: Any, hook: str) -> None:
-    class Own(ma.Schema):
-        a = ma.fields.Integer()
-        b = ma.fields.Raw()
-
-    schema = Own()
+    schema = _three(ma)
+    Own = type(schema)
     settle(log, schema, DATA)
     only_b = {"b": schema.dump_fields["b"]}
 
@@ -258,11 +266,8 @@ def test_attribute_access_taken_over(ma: Any, log: Any, hook: str) -> None:
 @pytest.mark.parametrize("name", ["dump_fields", "dict_class", "_hooks", "get_attribute"])
 @scenario
 def test_properties_that_compute(ma: Any, log: Any, name: str) -> None:
-    class Own(ma.Schema):
-        a = ma.fields.Integer()
-        b = ma.fields.Raw()
-
-    schema = Own()
+    schema = _three(ma)
+    Own = type(schema)
     settle(log, schema, DATA)
     answer = {
         "dump_fields": {"b": schema.dump_fields["b"]},
@@ -306,100 +311,30 @@ def test_settings_that_compute(ma: Any, log: Any, kind: str, name: str) -> None:
 
 
 @scenario
-def test_class_of_the_schema_assigned(ma: Any, log: Any) -> None:
-    class Own(ma.Schema):
+def test_class_assigned_and_bases_replaced(ma: Any, log: Any) -> None:
+    class First(ma.Schema):
+        pass
+
+    class Own(First):
         a = ma.fields.Integer()
 
-    class Other(Own):
+    class Accessor:
         def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
             log("get_attribute", attr)
             return 99
 
-    class Third(Own):
+    class Hooked(Own):
         @ma.post_dump
         def hook(self, data: Any, **kwargs: Any) -> Any:
             return {"hooked": data}
 
     schema = Own()
     settle(log, schema, DATA)
-    for cls in (Other, Third, Own):
+    for cls in (type("Other", (Accessor, Own), {}), Hooked, Own):
         schema.__class__ = cls
         use(log, schema, DATA)
-
-
-@scenario
-def test_bases_replaced(ma: Any, log: Any) -> None:
-    class First(ma.Schema):
-        pass
-
-    class Second(ma.Schema):
-        def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
-            return 99
-
-    class Own(First):
-        a = ma.fields.Integer()
-
-    schema = Own()
-    settle(log, schema, DATA)
-    Own.__bases__ = (Second,)
+    Own.__bases__ = (type("Second", (Accessor, ma.Schema), {}),)
     use(log, schema, DATA)
-
-
-# ---- The instance dictionary ---------------------------------------------------------
-
-
-@scenario
-def test_dictionary_replaced_by_that_of_another_instance(ma: Any, log: Any) -> None:
-    schema, other = _three(ma), _three(ma, only=("b", "c"))
-    settle(log, schema, DATA)
-    settle(log, other, DATA)
-    schema.__dict__ = dict(vars(other))
-    use(log, schema, DATA)
-    schema.__dict__ = vars(other)
-    use(log, schema, DATA)
-    other.dump_fields.pop("b")
-    use(log, schema, DATA)
-    use(log, other, DATA)
-
-
-@scenario
-def test_dictionary_shared_with_an_instance_of_another_class(ma: Any, log: Any) -> None:
-    class Other(ma.Schema):
-        def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
-            log("get_attribute", attr)
-            return 99
-
-    schema, other = _three(ma), Other()
-    settle(log, schema, DATA)
-    other.__dict__ = vars(schema)
-    use(log, other, DATA)
-    use(log, schema, DATA)
-    use(log, other, DATA)
-
-
-@scenario
-def test_dictionary_held_from_before_the_first_use(ma: Any, log: Any) -> None:
-    schema = _three(ma)
-    held = vars(schema)
-    use(log, schema, DATA)
-    held["dump_fields"] = {"b": schema.dump_fields["b"]}
-    use(log, schema, DATA)
-    held["get_attribute"] = lambda obj, attr, default: 99
-    use(log, schema, DATA)
-    log("same", held is vars(schema), sorted(held))
-
-
-@scenario
-def test_dictionary_held_after_the_first_use(ma: Any, log: Any) -> None:
-    schema = _three(ma)
-    settle(log, schema, DATA)
-    held = vars(schema)
-    use(log, schema, DATA)
-    held["dump_fields"] = {"b": schema.dump_fields["b"]}
-    use(log, schema, DATA)
-    held.clear()
-    use(log, schema, DATA)
-    log("same", held is vars(schema), sorted(held))
 
 
 @scenario
@@ -415,19 +350,6 @@ def test_dictionary_held_while_in_use_elsewhere(ma: Any, log: Any) -> None:
     use(log, schema, {"go": int, "b": 1})
     held[0]["get_attribute"] = lambda obj, attr, default: 99
     use(log, schema, {"go": int, "b": 1})
-
-
-@scenario
-def test_fields_changed_in_place_many_times(ma: Any, log: Any) -> None:
-    schema = _three(ma)
-    settle(log, schema, DATA)
-    for turn in range(30):
-        schema.fields["a"].data_key = f"key {turn % 3}"
-        log.attempt(schema.dump, DATA)
-        log.attempt(schema.dump, DATA)
-
-
-# ---- Hooks ---------------------------------------------------------------------------
 
 
 def _hooked(ma: Any, log: Any) -> Any:
@@ -451,32 +373,20 @@ def _hooked(ma: Any, log: Any) -> Any:
     return Hooked()
 
 
-HOOK_EDITS = {
-    "method replaced on the class": lambda cls, schema, new: setattr(cls, "before", new),
-    "method replaced on the instance": lambda cls, schema, new: setattr(
-        schema, "before", new.__get__(schema)
-    ),
-    "method deleted": lambda cls, schema, new: delattr(cls, "before"),
-    "list emptied": lambda cls, schema, new: cls._hooks["pre_dump"].clear(),
-    "list replaced": lambda cls, schema, new: cls._hooks.update(
-        post_dump=[("spare", False, {}), *cls._hooks["post_dump"]]
-    ),
-    "hook added": lambda cls, schema, new: cls._hooks["post_dump"].append(("spare", False, {})),
-    "hook added for collections": lambda cls, schema, new: cls._hooks["post_dump"].append(
-        ("spare", True, {})
-    ),
-    "options of a hook": lambda cls, schema, new: cls._hooks["pre_dump"][0][2].update(
-        pass_original=True
-    ),
-    "table replaced": lambda cls, schema, new: setattr(
-        cls, "_hooks", {"pre_dump": [], "post_dump": [("spare", False, {})]}
-    ),
-    "table emptied": lambda cls, schema, new: cls._hooks.clear(),
-    "table of the instance": lambda cls, schema, new: setattr(
-        schema, "_hooks", {"pre_dump": [], "post_dump": [("spare", False, {})]}
-    ),
-    "table a plain dictionary without entries": lambda cls, schema, new: setattr(cls, "_hooks", {}),
-}
+HOOK_EDITS = [
+    "cls.before = new",
+    "schema.before = new.__get__(schema)",
+    "del cls.before",
+    "cls._hooks['pre_dump'].clear()",
+    "cls._hooks.update(post_dump=[('spare', False, {}), *cls._hooks['post_dump']])",
+    "cls._hooks['post_dump'].append(('spare', False, {}))",
+    "cls._hooks['post_dump'].append(('spare', True, {}))",
+    "cls._hooks['pre_dump'][0][2].update(pass_original=True)",
+    "cls._hooks = {'pre_dump': [], 'post_dump': [('spare', False, {})]}",
+    "cls._hooks.clear()",
+    "schema._hooks = {'pre_dump': [], 'post_dump': [('spare', False, {})]}",
+    "cls._hooks = {}",
+]
 
 
 @pytest.mark.parametrize("edit", HOOK_EDITS)
@@ -489,7 +399,7 @@ def test_hooks(ma: Any, log: Any, edit: str) -> None:
         log("new", data, args, kwargs)
         return data
 
-    HOOK_EDITS[edit](type(schema), schema, new)
+    exec(edit, {"cls": type(schema), "schema": schema, "new": new})
     use(log, schema, {"a": 1})
 
 
@@ -503,77 +413,46 @@ def test_a_first_hook_added(ma: Any, log: Any) -> None:
 
     schema = Own()
     settle(log, schema, {"a": 1})
-    Own._hooks["post_dump"].append(("spare", False, {}))
-    use(log, schema, {"a": 1})
-    Own._hooks["pre_dump"].append(("spare", True, {}))
-    use(log, schema, {"a": 1})
-    Own._hooks.clear()
-    use(log, schema, {"a": 1})
+    changes = """
+        cls._hooks["post_dump"].append(("spare", False, {}))
+        cls._hooks["pre_dump"].append(("spare", True, {}))
+        cls._hooks.clear()
+        """
+    _one_after_the_other(changes, ma, log, schema, {"a": 1})
 
 
-# ---- Methods and functions of the schema ---------------------------------------------
-
-
+@pytest.mark.parametrize(
+    "statements",
+    [
+        """
+        cls.compute = lambda self, obj: 3
+        schema.other = lambda obj: 4
+        schema.fields["n"].serialize_method_name = "compute"
+        schema.fields["n"]._bind_to_schema("n", schema)
+        del cls.compute
+        log.attempt(cls)
+        """,
+        """
+        schema.__class__ = type("Other", (cls,), {"compute": lambda self, obj: "other"})
+        """,
+        """
+        other = copy.copy(schema); other.label = "second"; use(log, other, {})
+        """,
+    ],
+)
 @scenario
-def test_a_method_fields_method(ma: Any, log: Any) -> None:
+def test_a_method_fields_method(ma: Any, log: Any, statements: str) -> None:
     class Own(ma.Schema):
+        label = "first"
         m = ma.fields.Method("compute")
         n = ma.fields.Method("other")
 
         def compute(self, obj: Any) -> Any:
-            return 1
+            return type(self).__name__, self.label
 
         def other(self, obj: Any) -> Any:
             return 2
 
     schema = Own()
     settle(log, schema, {})
-    Own.compute = lambda self, obj: 3
-    use(log, schema, {})
-    schema.other = lambda obj: 4
-    use(log, schema, {})
-    schema.fields["n"].serialize_method_name = "compute"
-    use(log, schema, {})
-    schema.fields["n"]._bind_to_schema("n", schema)
-    use(log, schema, {})
-    del Own.compute
-    use(log, schema, {})
-    log("fresh")
-    log.attempt(Own)
-
-
-@scenario
-def test_method_field_of_an_instance_whose_class_changes(ma: Any, log: Any) -> None:
-    class Own(ma.Schema):
-        m = ma.fields.Method("compute")
-
-        def compute(self, obj: Any) -> Any:
-            return type(self).__name__, obj["x"]
-
-    class Other(Own):
-        def compute(self, obj: Any) -> Any:
-            return "other"
-
-    schema = Own()
-    settle(log, schema, {"x": 1})
-    schema.__class__ = Other
-    use(log, schema, {"x": 1})
-
-
-@scenario
-def test_a_method_field_shared_by_a_shallow_copy(ma: Any, log: Any) -> None:
-    import copy
-
-    class Own(ma.Schema):
-        m = ma.fields.Method("compute")
-
-        def compute(self, obj: Any) -> Any:
-            return self.label
-
-    schema = Own()
-    schema.label = "first"
-    settle(log, schema, {})
-    other = copy.copy(schema)
-    other.label = "second"
-    use(log, other, {})
-    use(log, schema, {})
+    _one_after_the_other(statements, ma, log, schema, {})

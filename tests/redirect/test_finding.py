@@ -7,9 +7,10 @@ import pytest
 from tests.engine import NEEDS_ENGINE
 
 
-def test_find_spec_imports_nothing(redirected):
+def test_it_is_found_and_imported_like_any_package(redirected):
     redirected(
         """
+        # Find spec imports nothing.
         import importlib.util, os, sys
         import althaia
         spec = importlib.util.find_spec("marshmallow")
@@ -19,40 +20,56 @@ def test_find_spec_imports_nothing(redirected):
             assert spec.submodule_search_locations == [copy]
         assert spec.loader.get_filename("marshmallow") == spec.origin
         assert not [n for n in sys.modules if n.startswith(("marsh" "mallow", "althaia.marsh"))]
-        """
-    )
-
-
-def test_find_spec_of_a_submodule(redirected):
-    redirected(
-        """
+        # The import of a submodule alone.
+        import sys
+        from marshmallow.validate import Length
+        import marshmallow
+        assert sys.modules["marshmallow.validate"].Length is Length is marshmallow.validate.Length
+        # Find spec of a submodule.
         import importlib.util
         spec = importlib.util.find_spec("marshmallow.fields")
         assert spec.name == "marshmallow.fields" and spec.parent == "marshmallow", spec
         context = importlib.util.find_spec("marshmallow.experimental.context")
         assert context.name == "marshmallow.experimental.context"
-        import marshmallow
         assert marshmallow.fields.__spec__.name == "marshmallow.fields"
+        # Resources and metadata.
+        import importlib.metadata, importlib.resources, pkgutil
+        files = importlib.resources.files("marshmallow")
+        assert files.joinpath("py.typed").is_file()
+        assert files.joinpath("schema.py").read_text("utf-8").startswith('"'), "source is there"
+        assert importlib.resources.is_resource("marshmallow", "py.typed")
+        assert importlib.metadata.version("marshmallow").startswith("4.4.")
+        assert pkgutil.get_data("marshmallow", "py.typed") is not None
+        import marshmallow.experimental
+        assert importlib.resources.files(marshmallow.experimental).joinpath("context.py").is_file()
+        # Every form of import.
+        import importlib
+        import marshmallow.fields as f
+        from marshmallow import *
+        from marshmallow import fields as g, Schema as S
+        import marshmallow.experimental.context
+        import marshmallow as m
+        h = importlib.import_module("marshmallow.fields")
+        i = importlib.import_module(".fields", "marshmallow")
+        j = __import__("marshmallow.fields")
+        k = __import__("marshmallow.fields", fromlist=["x"])
+        assert f is g is h is i is k is m.fields is fields and j is m and S is Schema
+        assert not hasattr(m, "nope")
+        # Neighbours are left alone.
+        import pathlib, sys
+        sys.path.insert(0, "")
+        for name in ("marshmallow_sqlalchemy", "marshmallowx", "marshmallow-x"):
+            pathlib.Path(f"{name}.py").write_text("from marshmallow import Schema")
+            module = importlib.import_module(name)
+            assert module.__spec__.name == name and module.__name__ == name
+            assert module.Schema is marshmallow.Schema
         """
     )
 
 
-def test_a_module_made_by_hand_from_the_spec_is_the_same_copy(patched):
-    patched(
-        """
-        import importlib.util
-        spec = importlib.util.find_spec("marshmallow")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        import marshmallow
-        assert module is marshmallow
-        assert marshmallow.__spec__.loader is marshmallow.__loader__
-        """
-    )
-
-
-def test_what_upstream_lacks_is_missing(redirected, program):
+def test_what_upstream_has_and_lacks(redirected, program):
     code = """
+        # What upstream lacks is missing.
         import importlib, importlib.util
         import marshmallow
         for name in ("marshmallow.nope", "marshmallow.fields.nope", "marshmallow.nope.deeper",
@@ -69,48 +86,8 @@ def test_what_upstream_lacks_is_missing(redirected, program):
             from marshmallow import nope
         except ImportError as error:
             print(type(error), error.name, str(error).partition(" (")[0])
-    """
-    assert redirected(code) == program(code)
-
-
-def test_neighbours_are_left_alone(redirected, tmp_path):
-    for name in ("marshmallow_sqlalchemy", "marshmallowx", "marshmallow-x"):
-        (tmp_path / f"{name}.py").write_text("from marshmallow import Schema\n")
-    redirected(
-        """
-        import sys
-        sys.path.insert(0, "")
-        import importlib
-        import marshmallow
-        for name in ("marshmallow_sqlalchemy", "marshmallowx", "marshmallow-x"):
-            module = importlib.import_module(name)
-            assert module.__spec__.name == name and module.__name__ == name
-            assert module.Schema is marshmallow.Schema
-        """
-    )
-
-
-def test_resources_and_metadata(redirected):
-    redirected(
-        """
-        import importlib.metadata, importlib.resources, pkgutil
-        files = importlib.resources.files("marshmallow")
-        assert files.joinpath("py.typed").is_file()
-        assert files.joinpath("schema.py").read_text("utf-8").startswith('"'), "source is there"
-        assert importlib.resources.is_resource("marshmallow", "py.typed")
-        assert importlib.metadata.version("marshmallow").startswith("4.4.")
-        assert pkgutil.get_data("marshmallow", "py.typed") is not None
-        import marshmallow.experimental
-        assert importlib.resources.files(marshmallow.experimental).joinpath("context.py").is_file()
-        """
-    )
-
-
-def test_pkgutil_lists_what_upstream_has(redirected, program):
-    code = """
+        # Pkgutil lists what upstream has.
         import pkgutil, marshmallow
-        print(sorted(pkgutil.walk_packages(marshmallow.__path__, marshmallow.__name__ + "."),
-                     key=lambda each: each.name).__len__())
         print(sorted((m.name, m.ispkg) for m in pkgutil.walk_packages(
             marshmallow.__path__, marshmallow.__name__ + ".")))
         print(pkgutil.resolve_name("marshmallow.fields:Nested"))
@@ -118,39 +95,10 @@ def test_pkgutil_lists_what_upstream_has(redirected, program):
     assert redirected(code) == program(code)
 
 
-def test_every_form_of_import(redirected):
+def test_imported_again_there_is_one_copy(redirected):
     redirected(
         """
-        import importlib
-        import marshmallow.fields as f
-        from marshmallow import *
-        from marshmallow import fields as g, Schema as S
-        import marshmallow.experimental.context
-        import marshmallow as m
-        h = importlib.import_module("marshmallow.fields")
-        i = importlib.import_module(".fields", "marshmallow")
-        j = __import__("marshmallow.fields")
-        k = __import__("marshmallow.fields", fromlist=["x"])
-        assert f is g is h is i is k is m.fields is fields and j is m and S is Schema
-        assert not hasattr(m, "nope")
-        """
-    )
-
-
-def test_the_import_of_a_submodule_alone(redirected):
-    redirected(
-        """
-        import sys
-        from marshmallow.validate import Length
-        import marshmallow
-        assert sys.modules["marshmallow.validate"].Length is Length is marshmallow.validate.Length
-        """
-    )
-
-
-def test_reload_keeps_one_copy(redirected):
-    redirected(
-        """
+        # Reload keeps one copy.
         import importlib, sys, warnings
         warnings.simplefilter("error")
         import marshmallow
@@ -166,15 +114,8 @@ def test_reload_keeps_one_copy(redirected):
         assert utils.get_value.__module__ == "marshmallow.utils"
         assert fields.String.__module__ == "marshmallow.fields"
         assert marshmallow.Schema.from_dict({"x": fields.Int()})().load({"x": "1"}) == {"x": 1}
-        """
-    )
-
-
-def test_removed_from_sys_modules_and_imported_again(redirected):
-    redirected(
-        """
+        # Removed from sys modules and imported again.
         import sys
-        import marshmallow
         first = marshmallow.fields
         del sys.modules["marshmallow.fields"]
         import marshmallow.fields
@@ -185,15 +126,7 @@ def test_removed_from_sys_modules_and_imported_again(redirected):
         from marshmallow.schema import Schema
         assert again is marshmallow and Schema is marshmallow.Schema
         assert Schema.__module__ == "marshmallow.schema"
-        """
-    )
-
-
-def test_both_names_removed_and_imported_again(redirected):
-    redirected(
-        """
-        import sys
-        import marshmallow
+        # Both names removed and imported again.
         for name in [name for name in sys.modules if "marshmallow" in name]:
             del sys.modules[name]
         import marshmallow as again
@@ -204,9 +137,10 @@ def test_both_names_removed_and_imported_again(redirected):
     )
 
 
-def test_a_blocked_import_stays_blocked(patched):
+def test_blocked_and_made_by_hand(patched):
     patched(
         """
+        # A blocked import stays blocked.
         import sys
         sys.modules["marshmallow"] = None
         try:
@@ -215,6 +149,15 @@ def test_a_blocked_import_stays_blocked(patched):
             assert error.name == "marshmallow"
         else:
             raise AssertionError
+        del sys.modules["marshmallow"]
+        # A module made by hand from the spec is the same copy.
+        import importlib.util
+        spec = importlib.util.find_spec("marshmallow")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        import marshmallow
+        assert module is marshmallow
+        assert marshmallow.__spec__.loader is marshmallow.__loader__
         """
     )
 

@@ -1,4 +1,4 @@
-"""The engine is loaded by a user's first schema class, whatever a program has replaced by then."""
+"""The first schema class loads the engine, whatever is mocked, broken or interrupted then."""
 
 from __future__ import annotations
 
@@ -7,6 +7,41 @@ import signal
 import pytest
 
 from tests.engine import NEEDS_ENGINE
+
+# What the programs here begin with.
+BEGIN = """
+import copy, json, signal, sys, textwrap, threading, warnings
+from unittest import mock
+
+import marshmallow as ma
+from marshmallow import fields, validate
+
+def tried(function, *args):
+    try:
+        return function(*args)
+    except Exception as error:
+        return type(error), str(error)
+
+def made():
+    return ma.Schema.from_dict({"x": ma.fields.Int()})
+
+def use_class(cls):
+    rows = cls(many=True)
+    for _ in range(20):
+        print(rows.dump([{"x": "1"}]), rows.load([{"x": "2"}]), rows.dumps([]), rows.fields)
+"""
+
+
+@pytest.fixture
+def the_same(patched, program):
+    """Runs a program of several parts redirected and not; the same must be printed."""
+
+    def check(*parts):
+        text = "\n".join((BEGIN, *parts))
+        assert patched(text) == program(text)
+
+    return check
+
 
 REPLACED = {
     "a field": """
@@ -60,21 +95,12 @@ def use():
                 print(error.messages, error.valid_data)
 """
 
-BEGIN = """
-import textwrap
-
-import marshmallow as ma
-from marshmallow import fields, validate
-"""
-
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("replaced", REPLACED)
-def test_a_replaced_class(patched, program, replaced, when):
+def test_a_replaced_class(the_same, replaced, when):
     replacing = f"exec(textwrap.dedent({REPLACED[replaced]!r}))"
-    first = "" if when == "before" else "use()"
-    text = "\n".join([BEGIN, USE, first, replacing, "use()"])
-    assert patched(text) == program(text)
+    the_same(USE, "" if when == "before" else "use()", replacing, "use()")
 
 
 @pytest.mark.parametrize(
@@ -91,66 +117,33 @@ def test_a_replaced_class(patched, program, replaced, when):
         "schema.Schema",
     ],
 )
-def test_a_helper_that_a_test_replaces_for_a_while(patched, program, name):
-    text = "\n".join(
-        [
-            BEGIN,
-            USE,
-            "from unittest import mock",
-            f"with mock.patch('marshmallow.{name}'):",
-            "    try:",
-            "        ma.Schema.from_dict({'x': fields.Int()})().dump({})",
-            "    except Exception as error:",
-            "        print(type(error))",
-            "use()",
-        ]
-    )
-    assert patched(text) == program(text)
-
-
-LOADED = """
-import sys
-
-import althaia
-import marshmallow as ma
-
-def is_loaded():
-    return "althaia.engine.door" in sys.modules
-"""
+def test_a_helper_that_a_test_replaces_for_a_while(the_same, name):
+    within = "    print(*tried(lambda: (made()().dump({}), ())[1])[:1])"
+    the_same(USE, f"with mock.patch('marshmallow.{name}'):", within, "use()")
 
 
 @NEEDS_ENGINE
 def test_the_first_schema_class_loads_it(patched):
     patched(
-        LOADED
-        + """
-ma.Schema(), ma.fields.Int(), ma.Schema.dump, ma.validate.Email()("a@b.co")
-assert not is_loaded() and ma.Schema().dump({}) == {}
-rows = ma.Schema.from_dict({"x": ma.fields.Int()})(many=True)
-assert is_loaded() and althaia.info().plans == "on"
-for _ in range(20):
-    rows.dump([{"x": "1"}])
-[counted] = althaia.stats().values()
-assert counted["dump"]["calls"] > 0, counted
-"""
+        """
+        import sys
+        import althaia
+        import marshmallow as ma
+
+        def is_loaded():
+            return "althaia.engine.door" in sys.modules
+
+        ma.Schema(), ma.fields.Int(), ma.Schema.dump, ma.validate.Email()("a@b.co")
+        assert not is_loaded() and ma.Schema().dump({}) == {}
+        rows = ma.Schema.from_dict({"x": ma.fields.Int()})(many=True)
+        assert is_loaded() and althaia.info().plans == "on"
+        for _ in range(20):
+            rows.dump([{"x": "1"}])
+        [counted] = althaia.stats().values()
+        assert counted["dump"]["calls"] > 0, counted
+        """
     )
 
-
-CLASS = """
-import sys
-import warnings
-from unittest import mock
-
-import marshmallow as ma
-
-def made():
-    return ma.Schema.from_dict({"x": ma.fields.Int()})
-
-def use(cls):
-    rows = cls(many=True)
-    for _ in range(20):
-        print(rows.dump([{"x": "1"}]), rows.load([{"x": "2"}]), rows.dumps([]), rows.fields)
-"""
 
 # From 3.13 on `warnings.warn` imports its own module, and without it no `catch_warnings` records.
 REFUSES = """
@@ -167,6 +160,7 @@ import althaia
 assert [warning.category for warning in told] == [RuntimeWarning], told
 assert "marshmallow's own code runs" in str(told[0].message), told[0]
 assert "not be loaded" in althaia.info().plans and althaia.stats() == {}, althaia.info().plans
+assert "not be loaded" in althaia.info().as_text()
 assert "could not be loaded" in althaia.explain(made()).as_text()
 """
 
@@ -179,22 +173,19 @@ assert "could not be loaded" in althaia.explain(made()).as_text()
         "mock.patch.object(sys, 'meta_path', [])",
         "mock.patch.dict(sys.modules, {'althaia.engine.run': None})",
         "mock.patch.dict(sys.modules, {'althaia.engine.planner': None})",
+        "mock.patch('althaia.engine.plan.load_upstream', side_effect=KeyError)",
     ],
 )
 def test_an_engine_that_does_not_load_is_told_once(patched, program, fails):
     """Upstream's code runs from then on, in the class that was being made and in later ones."""
-    text = "\n".join(
-        [
-            CLASS,
-            REFUSES,
-            "with warnings.catch_warnings(record=True) as told:",
-            f"    with {fails}:",
-            "        first = made()",
-            "        use(first)",
-            "    use(first)",
-            "    use(made())",
-        ]
-    )
+    text = f"""{BEGIN}{REFUSES}
+with warnings.catch_warnings(record=True) as told:
+    with {fails}:
+        first = made()
+        use_class(first)
+    use_class(first)
+    use_class(made())
+"""
     assert patched(text + SAYS_WHY) == program(text)
 
 
@@ -204,10 +195,8 @@ def test_an_engine_that_does_not_load_is_told_once(patched, program, fails):
 def test_interrupted_by_a_signal(patched, milliseconds):
     """As by a soft time limit: it ends the class statement, and all that follows works."""
     patched(
-        CLASS
+        BEGIN
         + f"""
-import signal
-
 class SoftLimit(Exception):
     pass
 
@@ -221,7 +210,7 @@ try:
 except SoftLimit:
     pass
 signal.setitimer(signal.ITIMER_REAL, 0)
-use(made())
+use_class(made())
 import althaia
 plans = althaia.info().plans
 assert plans == "on" or "SoftLimit" in plans, plans
@@ -231,12 +220,28 @@ althaia.explain(made()).as_text()
 
 
 @NEEDS_ENGINE
+def test_interrupted_by_the_keyboard(patched):
+    patched(
+        BEGIN
+        + """
+with mock.patch("althaia.engine.plan.load_upstream", side_effect=KeyboardInterrupt):
+    try:
+        made()
+    except KeyboardInterrupt:
+        use_class(made())
+import althaia
+use_class(made())
+assert "could not be loaded: KeyboardInterrupt" in althaia.info().plans, althaia.info().plans
+"""
+    )
+
+
+@NEEDS_ENGINE
 @pytest.mark.parametrize("left", [15, 25, 40, 70, 120])
-def test_at_the_limit_of_recursion(patched, program, left):
+def test_at_the_limit_of_recursion(the_same, left):
     """The class may not be made; all that follows is as with upstream."""
-    text = (
-        CLASS
-        + f"""
+    the_same(
+        f"""
 def deep(levels):
     return deep(levels - 1) if levels else made()
 
@@ -248,19 +253,16 @@ try:
 except RecursionError:
     pass
 sys.setrecursionlimit(1000)
-use(made())
+use_class(made())
 """
     )
-    assert patched(text) == program(text)
 
 
 @NEEDS_ENGINE
 def test_classes_made_in_many_threads(patched):
     patched(
-        CLASS
+        BEGIN
         + """
-import threading
-
 import althaia
 
 barrier, seen = threading.Barrier(8), []
@@ -269,8 +271,7 @@ def work():
     barrier.wait()
     rows = made()(many=True)
     for _ in range(50):
-        assert rows.dump([{"x": "1"}]) == [{"x": 1}]
-        assert rows.load([{"x": "1"}]) == [{"x": 1}]
+        assert rows.dump([{"x": "1"}]) == rows.load([{"x": "1"}]) == [{"x": 1}]
     seen.append(rows)
 
 sys.setswitchinterval(1e-6)
@@ -280,5 +281,86 @@ for each in threads:
 for each in threads:
     each.join()
 assert len(seen) == 8 and althaia.info().plans == "on"
+"""
+    )
+
+
+COPIED = """
+class Child(ma.Schema):
+    x = ma.fields.Int()
+
+class Parent(ma.Schema):
+    a = ma.fields.Int()
+    n = ma.fields.Nested(Child())
+    e = ma.fields.Email(error_messages={{"invalid": "{{foo}} is no address"}})
+
+first, real = Parent(), {name}
+ma.validate.Email()("a@b.co")
+
+with mock.patch("{name}"{how}) as mocked:
+    for _ in range(3):
+        print(tried(first.dump, {{"a": 1}}), tried(first.load, {{"e": "a@b.co"}}))
+    if {made}:
+        for _ in range(5):
+            second = tried(Parent)
+            print(tried(lambda: second.fields["a"] is Parent._declared_fields["a"]))
+    print(len(mocked.mock_calls))
+for _ in range(12):
+    copied = copy.deepcopy(first)
+    print(copied.dump({{"a": 1, "n": {{"x": 2}}}}), sorted(copy.deepcopy(vars(first))))
+    print(tried(copied.load, {{"e": "a@b.co"}}), first.dump({{"a": 1}}))
+"""
+
+
+@pytest.mark.parametrize("how", ["", ", wraps=real", ", side_effect=lambda x, memo=None: x"])
+@pytest.mark.parametrize("name", ["copy.deepcopy", "copy.copy"])
+def test_a_mock_of_copying(the_same, name, how):
+    the_same(COPIED.format(name=name, how=how, made=bool(how)))
+
+
+@pytest.mark.parametrize("how", ["'re.compile'", "'builtins.__import__', side_effect=ImportError"])
+def test_a_mock_while_the_expressions_for_addresses_are_compiled(the_same, how):
+    the_same(
+        f"""
+class Row(ma.Schema):
+    e = ma.fields.Email()
+
+with mock.patch({how}):
+    print(tried(lambda: Row().load({{"e": "a@b.co"}})))
+for address in ("a@b.co", "not an address@@", "a@b"):
+    print(tried(lambda: Row().load({{"e": address}})))
+"""
+    )
+
+
+@pytest.mark.parametrize("how", ["json.loads", "json.decoder.JSONDecoder", "builtins.open"])
+def test_a_mock_while_the_first_class_is_made(the_same, how):
+    the_same(
+        f"""
+with mock.patch("{how}") as mocked:
+    first = made()
+    print(made()().fields, mocked.mock_calls)
+print(first().load({{"x": "1"}}))
+"""
+    )
+
+
+@pytest.mark.parametrize("how", ["'builtins.__import__'", "'importlib.import_module'"])
+def test_a_mock_while_the_readers_of_a_library_are_loaded(the_same, how):
+    the_same(
+        f"""
+import sqlalchemy as sa
+from sqlalchemy import orm
+
+class Order(orm.declarative_base()):
+    __tablename__ = "order"
+    x = sa.Column(sa.Integer, primary_key=True)
+
+row = made()(many=True)
+for _ in range(10):
+    row.dump([{{"x": 1}}])
+with mock.patch({how}, side_effect=ImportError):
+    print(row.dump([Order(x=1), Order(x=2)]))
+print(row.dump([Order(x=1), Order(x=2)]))
 """
     )

@@ -77,9 +77,10 @@ def test_used_directly_it_lives_beside_the_real_one(program):
     )
 
 
-def test_there_is_one_copy_under_both_names(redirected):
+def test_all_says_marshmallow(redirected):
     redirected(
         """
+        # There is one copy under both names.
         import sys, gc
         import marshmallow, marshmallow.experimental.context
         import althaia.marshmallow.experimental.context as direct
@@ -90,6 +91,49 @@ def test_there_is_one_copy_under_both_names(redirected):
             assert sys.modules[name] is sys.modules[name.removeprefix("althaia.")], name
         schemas = [o for o in gc.get_objects() if isinstance(o, type) and o.__name__ == "Schema"]
         assert schemas == [marshmallow.Schema], schemas
+        # Schemas of a program are registered by their path.
+        from marshmallow import Schema, class_registry
+        class Own(Schema): pass
+        assert class_registry.get_class("__main__.Own") is Own
+        assert class_registry.get_class("Schema") is Schema
+        # docs/differences.md
+        assert class_registry.get_class("althaia.marshmallow.schema.Schema") is Schema
+        # Tools that look at modules.
+        import inspect, pydoc, typing, warnings
+        warnings.simplefilter("error")
+        import marshmallow
+        from marshmallow import fields
+        assert "class Schema(" in inspect.getsource(marshmallow.schema)
+        source = inspect.getsource(marshmallow.Schema)
+        assert source.startswith("class Schema("), source[:40]
+        assert inspect.getmodule(marshmallow.Schema) is marshmallow.schema
+        assert "many" in inspect.signature(marshmallow.Schema.dump).parameters
+        assert inspect.getdoc(marshmallow.Schema.dump).startswith("Serialize")
+        assert typing.get_type_hints(marshmallow.Schema.dump)["many"] == (bool | None)
+        assert "class Schema" in pydoc.render_doc(marshmallow.Schema)
+        assert "marshmallow.fields" in pydoc.render_doc(fields, renderer=pydoc.plaintext)
+        assert pydoc.locate("marshmallow.fields.String") is fields.String
+        # Tracebacks show the lines of upstreams source.
+        import traceback
+        try:
+            fields.Int(validate=lambda value: 1 / 0).deserialize(3)
+        except ZeroDivisionError as error:
+            frames = traceback.extract_tb(error.__traceback__)[1:-1]
+        assert len(frames) >= 2, frames
+        for frame in frames:
+            assert frame.filename.endswith((".py")) and frame.line, frame
+        assert "validat" in frames[-1].line
+        # Mock patch reaches upstreams globals.
+        from unittest import mock
+        class S(marshmallow.Schema):
+            x = fields.Int()
+        with mock.patch("marshmallow.schema.Schema.get_attribute", return_value=7):
+            assert S().dump({"x": 1}) == {"x": 7}
+        assert S().dump({"x": 1}) == {"x": 1}
+        with mock.patch("marshmallow.fields.String._serialize", return_value="mocked"):
+            assert marshmallow.Schema.from_dict({"x": fields.String()})().dump({"x": 1}) == {
+                "x": "mocked"
+            }
         """
     )
 
@@ -108,9 +152,10 @@ def test_our_copy_imported_directly_while_redirected_says_marshmallow(patched):
     )
 
 
-def test_our_copy_imported_before_patch_says_marshmallow_after(program):
+def test_names_follow_patch_and_unpatch(program):
     program(
         """
+        # Our copy imported before patch says marshmallow after.
         import althaia
         from althaia.marshmallow import Schema
         import althaia.marshmallow.experimental.context
@@ -120,6 +165,22 @@ def test_our_copy_imported_before_patch_says_marshmallow_after(program):
         import marshmallow
         assert marshmallow.Schema is Schema
         assert marshmallow.experimental.context.Context.__module__.startswith("marshmallow.")
+        # What users put into upstreams modules stays theirs.
+        althaia.patch()
+        from marshmallow import fields
+        from unittest import mock
+        class Mine(fields.String): ...
+        def helper(): ...
+        fields.Mine, fields.helper = Mine, helper
+        fields.String.owner = fields.String.itself = fields.String
+        fields.String.loose = mock.MagicMock()
+        althaia.unpatch()
+        assert (Mine.__module__, helper.__module__) == ("__main__", "__main__")
+        assert fields.String.__module__ == "althaia.marshmallow.fields"
+        assert "__module__" not in vars(marshmallow.missing)
+        althaia.patch()
+        assert fields.String.__module__ == "marshmallow.fields"
+        assert fields.Mine is Mine and Mine.__module__ == "__main__"
         """
     )
 
@@ -150,21 +211,9 @@ def test_our_copy_on_its_way_in_when_patch_is_called(program):
     )
 
 
-def test_schemas_of_a_program_are_registered_by_their_path(redirected):
-    redirected(
-        """
-        from marshmallow import Schema, class_registry
-        class Own(Schema): pass
-        assert class_registry.get_class("__main__.Own") is Own
-        assert class_registry.get_class("Schema") is Schema
-        # docs/differences.md
-        assert class_registry.get_class("althaia.marshmallow.schema.Schema") is Schema
-        """
-    )
-
-
-def test_repr_is_upstreams(redirected, program):
+def test_repr_and_attributes_are_upstreams(redirected, program):
     code = """
+        # Repr is upstreams.
         import marshmallow
         from marshmallow import fields, validate
         class S(marshmallow.Schema):
@@ -173,13 +222,7 @@ def test_repr_is_upstreams(redirected, program):
         print(repr(S().fields["x"]).replace(hex(id(S)), ""))
         print(marshmallow.ValidationError("no"), repr(marshmallow.ValidationError("no")))
         print(type(marshmallow.missing), validate.Range(min=1))
-    """
-    assert redirected(code) == program(code)
-
-
-def test_attributes_upstream_lacks_are_missing(redirected, program):
-    code = """
-        import marshmallow
+        # Attributes upstream lacks are missing.
         for name in ("__version__", "__version_info__", "nope", "pprint"):
             try:
                 print(getattr(marshmallow, name))
@@ -190,84 +233,3 @@ def test_attributes_upstream_lacks_are_missing(redirected, program):
         print(sorted(name for name in globals() if name in marshmallow.__all__))
     """
     assert redirected(code) == program(code)
-
-
-def test_tools_that_look_at_modules(redirected):
-    redirected(
-        """
-        import inspect, pydoc, typing, warnings
-        warnings.simplefilter("error")
-        import marshmallow
-        from marshmallow import fields
-        assert "class Schema(" in inspect.getsource(marshmallow.schema)
-        source = inspect.getsource(marshmallow.Schema)
-        assert source.startswith("class Schema("), source[:40]
-        assert inspect.getmodule(marshmallow.Schema) is marshmallow.schema
-        assert "many" in inspect.signature(marshmallow.Schema.dump).parameters
-        assert inspect.getdoc(marshmallow.Schema.dump).startswith("Serialize")
-        assert typing.get_type_hints(marshmallow.Schema.dump)["many"] == (bool | None)
-        assert "class Schema" in pydoc.render_doc(marshmallow.Schema)
-        assert "marshmallow.fields" in pydoc.render_doc(fields, renderer=pydoc.plaintext)
-        assert pydoc.locate("marshmallow.fields.String") is fields.String
-        """
-    )
-
-
-def test_tracebacks_show_the_lines_of_upstreams_source(redirected):
-    redirected(
-        """
-        import traceback
-        from marshmallow import fields
-        try:
-            fields.Int(validate=lambda value: 1 / 0).deserialize(3)
-        except ZeroDivisionError as error:
-            frames = traceback.extract_tb(error.__traceback__)[1:-1]
-        assert len(frames) >= 2, frames
-        for frame in frames:
-            assert frame.filename.endswith((".py")) and frame.line, frame
-        assert "validat" in frames[-1].line
-        """
-    )
-
-
-def test_mock_patch_reaches_upstreams_globals(redirected):
-    redirected(
-        """
-        from unittest import mock
-        import marshmallow
-        from marshmallow import fields
-        class S(marshmallow.Schema):
-            x = fields.Int()
-        with mock.patch("marshmallow.schema.Schema.get_attribute", return_value=7):
-            assert S().dump({"x": 1}) == {"x": 7}
-        assert S().dump({"x": 1}) == {"x": 1}
-        with mock.patch("marshmallow.fields.String._serialize", return_value="mocked"):
-            assert marshmallow.Schema.from_dict({"x": fields.String()})().dump({"x": 1}) == {
-                "x": "mocked"
-            }
-        """
-    )
-
-
-def test_what_users_put_into_upstreams_modules_stays_theirs(program):
-    program(
-        """
-        import althaia
-        althaia.patch()
-        import marshmallow
-        from marshmallow import fields
-        from unittest import mock
-        class Mine(fields.String): ...
-        def helper(): ...
-        fields.Mine, fields.helper = Mine, helper
-        fields.String.owner = fields.String.itself = fields.String
-        fields.String.loose = mock.MagicMock()
-        althaia.unpatch()
-        assert (Mine.__module__, helper.__module__) == ("__main__", "__main__")
-        assert fields.String.__module__ == "althaia.marshmallow.fields"
-        assert "__module__" not in vars(marshmallow.missing)
-        althaia.patch()
-        assert fields.String.__module__ == "marshmallow.fields"
-        assert fields.Mine is Mine and Mine.__module__ == "__main__"
-        """
-    )

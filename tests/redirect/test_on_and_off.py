@@ -7,12 +7,14 @@ import pytest
 from tests.engine import NEEDS_ENGINE
 
 
-def test_patch_is_lazy_and_idempotent(program):
+def test_importing_does_nothing_and_patch_is_lazy_and_idempotent(program):
     program(
         """
         import sys
-        before = list(sys.meta_path)
+        modules, before = set(sys.modules), list(sys.meta_path)
         import althaia
+        new = set(sys.modules) - modules
+        assert new <= {"althaia", "althaia.seam", "__future__", "_collections", "itertools"}, new
         assert sys.meta_path == before and althaia.__path__ and "__path__" in dir(althaia)
         assert not althaia.is_patched()
         for _ in range(3):
@@ -22,6 +24,13 @@ def test_patch_is_lazy_and_idempotent(program):
         assert loaded == [] and "althaia.marshmallow" not in sys.modules
         for heavy in ("typing", "dataclasses", "importlib.metadata", "re", "json", "inspect"):
             assert heavy not in sys.modules, heavy
+        assert set(althaia.__all__) <= set(dir(althaia))
+        for name in althaia.__all__:
+            assert getattr(althaia, name) is not None
+        try:
+            althaia.nope
+        except AttributeError as error:
+            assert "nope" in str(error)
         """
     )
 
@@ -69,6 +78,8 @@ def test_unpatch_leads_back_to_the_real_one(redirected):
         """
         import importlib.util, sys
         import althaia, marshmallow
+        from marshmallow import utils
+        importlib.reload(utils)
         ours = marshmallow
         class Kept(ours.Schema):
             x = ours.fields.Int()
@@ -76,24 +87,13 @@ def test_unpatch_leads_back_to_the_real_one(redirected):
         assert not althaia.is_patched()
         assert ours.Schema.__module__ == "althaia.marshmallow.schema"
         assert Kept().load({"x": "1"}) == {"x": 1}
+        assert utils.get_value.__module__ == "althaia.marshmallow.utils"
+        assert utils.__spec__.name == "althaia.marshmallow.utils"
+        importlib.reload(utils)
         loader = importlib.util.find_spec("marshmallow").loader
         assert "importlib" in type(loader).__module__, loader
         import marshmallow, marshmallow.fields
         assert marshmallow is not ours and marshmallow.fields is not ours.fields
-        """
-    )
-
-
-def test_unpatch_after_a_reload(redirected):
-    redirected(
-        """
-        import importlib, althaia, marshmallow
-        from marshmallow import utils
-        importlib.reload(utils)
-        althaia.unpatch()
-        assert utils.get_value.__module__ == "althaia.marshmallow.utils"
-        assert utils.__spec__.name == "althaia.marshmallow.utils"
-        importlib.reload(utils)
         """
     )
 
@@ -110,27 +110,6 @@ def test_a_finder_removed_by_hand_is_put_back(program):
         assert althaia.is_patched() and sys.meta_path[2:] == saved
         import marshmallow
         assert marshmallow is sys.modules["althaia.marshmallow"]
-        """
-    )
-
-
-def test_importing_althaia_does_nothing(program):
-    program(
-        """
-        import sys
-        before = set(sys.modules)
-        meta_path = list(sys.meta_path)
-        import althaia
-        new = set(sys.modules) - before
-        assert new <= {"althaia", "althaia.seam", "__future__", "_collections", "itertools"}, new
-        assert sys.meta_path == meta_path
-        assert set(althaia.__all__) <= set(dir(althaia))
-        for name in althaia.__all__:
-            assert getattr(althaia, name) is not None
-        try:
-            althaia.nope
-        except AttributeError as error:
-            assert "nope" in str(error)
         """
     )
 

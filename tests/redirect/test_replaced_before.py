@@ -1,8 +1,4 @@
-"""What a program has replaced before its first dump or load counts, as upstream has it.
-
-What was there before counts after it. The engine is loaded by the first schema class, perhaps in
-between.
-"""
+"""What a program has replaced before its first dump or load counts, as upstream has it."""
 
 from __future__ import annotations
 
@@ -93,39 +89,26 @@ SCHEMA = """
 """
 
 
-def the_same(run_both: RunBoth, code: str, first: str = "") -> str:
+def the_same(run_both: RunBoth, code: str, first: str = "", earlier: str = "") -> str:
     """Run a program redirected and not, warnings being errors; return what both print.
 
-    :param first: what it does before it has a schema class.
+    :param first: what it does before it has a schema class, ``earlier`` before marshmallow.
     """
-    program = dedent(SCHEMA).replace("FIRST\n", dedent(first)) + dedent(code)
+    program = dedent(earlier) + dedent(SCHEMA).replace("FIRST\n", dedent(first)) + dedent(code)
     ours, theirs = run_both("-W", "error", "-c", program)
     assert theirs.returncode == 0, theirs.stderr
     assert (ours.stdout, ours.stderr) == (theirs.stdout, theirs.stderr)
     return ours.stdout
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "datetime.datetime",
-        "datetime.date",
-        "datetime.time",
-        "datetime.timedelta",
-        "datetime.timezone",
-        "uuid.UUID",
-        "enum.Enum",
-        "enum.EnumMeta",
-        "decimal.Decimal",
-        "math.isnan",
-        "json.dumps",
-        "json.loads",
-        "json.JSONEncoder",
-        "json.detect_encoding",
-        "json._default_encoder",
-        "json._default_decoder",
-    ],
-)
+MOCKED = """
+    datetime.datetime datetime.date datetime.time datetime.timedelta datetime.timezone uuid.UUID
+    enum.Enum enum.EnumMeta decimal.Decimal math.isnan json.dumps json.loads json.JSONEncoder
+    json.detect_encoding json._default_encoder json._default_decoder
+"""
+
+
+@pytest.mark.parametrize("name", MOCKED.split())
 def test_a_mock(run_both: RunBoth, name: str) -> None:
     printed = the_same(run_both, f"with mock.patch({name!r}, name='theirs'):\n    use()\nuse()\n")
     assert "dump ('builtins', 'dict'" in printed or "dump {'number': ('builtins', 'int'" in printed
@@ -188,16 +171,14 @@ def test_json(run_both: RunBoth, replaced: str, with_a_class: bool) -> None:
 @pytest.mark.parametrize("functions", ["dumps=lambda obj, **options: 'theirs'", "dumps=repr"])
 def test_json_before_marshmallow(run_both: RunBoth, functions: str) -> None:
     """``sys.modules["json"] = ujson``, say, on a program's first line."""
-    first = f"""
+    earlier = f"""
     import json, sys
     from types import SimpleNamespace
     for name in [name for name in sys.modules if name.startswith("json.")]:
         del sys.modules[name]
     sys.modules["json"] = SimpleNamespace(loads=json.loads, {functions})
     """
-    ours, theirs = run_both("-c", dedent(first) + dedent(SCHEMA).replace("FIRST\n", "") + "use()\n")
-    assert theirs.returncode == 0, theirs.stderr
-    assert (ours.stdout, ours.stderr) == (theirs.stdout, theirs.stderr)
+    the_same(run_both, "use()\n", earlier=earlier)
 
 
 @pytest.mark.skipif(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import althaia
+from althaia.switch import redirect
 from tests.redirect.processes import environment, run
 
 ROOT = Path(althaia.__file__).parent.parent
@@ -121,8 +122,8 @@ def test_force_redirects_later_imports_and_unpatch_puts_the_real_one_back(progra
 def test_the_real_one_put_back_behind_our_back(program):
     program(
         """
-        import sys, marshmallow
-        real = marshmallow
+        import sys
+        import marshmallow as real
         import althaia
         althaia.patch(force=True)
         sys.modules["marshmallow"] = real
@@ -199,3 +200,6 @@ def test_a_module_of_the_program_that_is_first_is_named(tmp_path):
     told = run("app.py", cwd=tmp_path).stderr
     assert "shop: marshmallow" in told
     assert "start the program with 'python -m althaia'" in told
+    named = str(redirect.LatePatchError({"flask_marshmallow": ["Schema"]}))
+    assert "'flask run'" in named
+    assert "set ALTHAIA_PATCH=1 there" in named
