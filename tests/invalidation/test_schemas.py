@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import copy  # noqa: F401
 from collections import OrderedDict
 from textwrap import dedent
 from typing import Any
@@ -146,7 +146,7 @@ def test_one_change_after_the_other(ma: Any, log: Any, statements: str) -> None:
 
 def _one_after_the_other(statements: str, ma: Any, log: Any, schema: Any, data: Any) -> None:
     names = {**globals(), "ma": ma, "log": log, "schema": schema, "cls": type(schema)}
-    for statement in dedent(statements).split("\n"):
+    for statement in dedent(statements).strip().split("\n"):
         exec(statement, names)
         use(log, schema, data)
 
@@ -318,10 +318,9 @@ def test_class_assigned_and_bases_replaced(ma: Any, log: Any) -> None:
     class Own(First):
         a = ma.fields.Integer()
 
-    class Accessor:
-        def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
-            log("get_attribute", attr)
-            return 99
+    def get_attribute(self: Any, obj: Any, attr: str, default: Any) -> Any:
+        log("get_attribute", attr)
+        return 99
 
     class Hooked(Own):
         @ma.post_dump
@@ -330,10 +329,10 @@ def test_class_assigned_and_bases_replaced(ma: Any, log: Any) -> None:
 
     schema = Own()
     settle(log, schema, DATA)
-    for cls in (type("Other", (Accessor, Own), {}), Hooked, Own):
+    for cls in (type("Other", (Own,), {"get_attribute": get_attribute}), Hooked, Own):
         schema.__class__ = cls
         use(log, schema, DATA)
-    Own.__bases__ = (type("Second", (Accessor, ma.Schema), {}),)
+    Own.__bases__ = (type("Second", (ma.Schema,), {"get_attribute": get_attribute}),)
     use(log, schema, DATA)
 
 
