@@ -6,6 +6,7 @@ import copy
 import enum
 import json
 import types
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -144,12 +145,6 @@ def test_the_load_side() -> None:
     assert "  load: 4 of 5 fields planned (odd runs its own code, as slowly as without " in text
 
 
-def test_repr() -> None:
-    assert repr(althaia.explain(Inner)).startswith(
-        "<Explanation of tests.plans.test_explain.Inner: dump: 1 of 1 field planned; "
-    )
-
-
 def test_as_dict_is_plain_data() -> None:
     shown = json.loads(json.dumps(althaia.explain(Order).as_dict()))
     assert shown["schema"] == "tests.plans.test_explain.Order"
@@ -157,19 +152,13 @@ def test_as_dict_is_plain_data() -> None:
     assert shown["built"] == "tests.plans.test_explain.Slug defines _bind_to_schema"
     assert shown["dump"]["hooks"] == {"post_dump": ["wrap"]}
     values = shown["dump"]["fields"][3]["inner"][1]
-    assert values == {
+    nothing = dict.fromkeys(("source", "reads", "key", "nested"))
+    assert values == nothing | {"checks": [], "inner": [], "unresolved": ""} | {
         "name": "values",
-        "field": "tests.plans.test_explain.Slug",
+        "field": f"{__name__}.Slug",
         "step": "field's own _serialize",
         "narrow": False,
-        "source": None,
-        "reads": None,
-        "key": None,
-        "why": "_serialize is overridden by tests.plans.test_explain.Slug",
-        "checks": [],
-        "inner": [],
-        "nested": None,
-        "unresolved": "",
+        "why": f"_serialize is overridden by {__name__}.Slug",
     }
 
 
@@ -299,12 +288,10 @@ def test_keys_and_sources_in_words() -> None:
         fixed = fields.Constant(3)
         whole = type("Whole", (fields.Raw,), {"serialize": lambda *args, **kwargs: 1})()
 
-    lines = [line.strip() for line in althaia.explain(Own).as_text().splitlines()]
-    assert any(line.startswith("computed: int, from its own get_value") for line in lines)
-    assert any(line.startswith("fixed: constant, from no attribute") for line in lines)
-    assert any(
-        line.startswith("whole: field's own serialize, from the field itself") for line in lines
-    )
+    text = althaia.explain(Own).as_text()
+    assert " computed: int, from its own get_value" in text
+    assert " fixed: constant, from no attribute" in text
+    assert " whole: field's own serialize, from the field itself" in text
 
 
 class OwnDumps(Inner):
@@ -342,68 +329,75 @@ def test_whether_it_goes_straight_to_text(schema: type[ma.Schema], reason: str) 
         assert after["straight"] > before.get("dump", {}).get("straight", 0)
 
 
-def test_the_summary_says_what_is_left_and_what_it_costs() -> None:
-    assert althaia.explain(Inner).summary() == (
-        "dump: 1 of 1 field planned; load: 1 of 1 field planned"
-    )
-    assert althaia.explain(Order).summary() == (
-        "dump: 6 of 7 fields planned (prices.values runs its own code, as slowly as without "
-        "althaia), a nested schema of unknown is unknown; load: 5 of 6 fields planned, a nested "
-        "schema of unknown is unknown; each instance is built in full, because "
-        f"{__name__}.Slug defines _bind_to_schema"
-    )
+class OwnSerialize(Inner):
+    def _serialize(self, obj: Any, *, many: bool = False) -> Any:
+        return super()._serialize(obj, many=many)
 
 
-def test_the_summary_counts_the_code_of_nested_schemas() -> None:
-    class Inside(ma.Schema):
-        slug = Slug()
-        lost = fields.Nested("no such schema anywhere")
-
-    class Outside(ma.Schema):
-        inside = fields.List(fields.Nested(Inside))
-
-    assert althaia.explain(Outside).summary() == (
-        "dump: 1 of 1 field planned (inside.items.slug runs its own code, as slowly as without "
-        "althaia), a nested schema of inside is unknown; load: 1 of 1 field planned, a nested "
-        "schema of inside is unknown"
-    )
+class Inside(ma.Schema):
+    slug = Slug()
+    lost = fields.Nested("no such schema anywhere")
 
 
-def test_the_summary_names_methods_of_the_schemas_own() -> None:
-    class Own(Inner):
-        def _serialize(self, obj: Any, *, many: bool = False) -> Any:
-            return super()._serialize(obj, many=many)
-
-    assert althaia.explain(Own).summary() == (
-        f"dump: 1 of 1 field planned, the schema has its own _serialize, of {__name__}."
-        f"{Own.__qualname__}; load: 1 of 1 field planned"
-    )
+class Namespace(ma.Schema, types.SimpleNamespace):
+    number = fields.Integer()
 
 
-def test_the_summary_of_a_schema_without_a_plan() -> None:
+def without_a_class() -> Any:
     schema = Inner()
     vars(schema)["dict_class"] = 3
-    assert althaia.explain(schema).summary() == (
-        "dump: no plan, all of it runs upstream's code (dict_class is no class); "
-        "load: no plan, all of it runs upstream's code (dict_class is no class)"
+    return schema
+
+
+OWN = "as slowly as without althaia)"
+NO_PLAN = "no plan, all of it runs upstream's code"
+SUMMARIES: dict[str, tuple[Callable[[], Any], str]] = {
+    "all": (Inner, "dump: 1 of 1 field planned; load: 1 of 1 field planned"),
+    "own code": (
+        Order,
+        f"dump: 6 of 7 fields planned (prices.values runs its own code, {OWN}, a nested schema of "
+        "unknown is unknown; load: 5 of 6 fields planned, a nested schema of unknown is unknown; "
+        f"each instance is built in full, because {__name__}.Slug defines _bind_to_schema",
+    ),
+    "nested": (
+        lambda: ma.Schema.from_dict({"inside": fields.List(fields.Nested(Inside))}),
+        f"dump: 1 of 1 field planned (inside.items.slug runs its own code, {OWN}, a nested schema "
+        "of inside is unknown; load: 1 of 1 field planned, a nested schema of inside is unknown",
+    ),
+    "own methods": (
+        OwnSerialize,
+        f"dump: 1 of 1 field planned, the schema has its own _serialize, of {__name__}."
+        "OwnSerialize; load: 1 of 1 field planned",
+    ),
+    "no plan": (
+        without_a_class,
+        f"dump: {NO_PLAN} (dict_class is no class); load: {NO_PLAN} (dict_class is no class)",
+    ),
+    "no dictionary": (Namespace, "(the dictionary of an instance cannot be replaced)"),
+    "many": (
+        lambda: ma.Schema.from_dict({f"f{n}": Slug() for n in range(9)}),
+        "0 of 9 fields planned (f0, f1, f2, f3, f4, … run their own code",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_the_summary_says_what_is_left_and_what_it_costs(name: str) -> None:
+    make, text = SUMMARIES[name]
+    explanation = althaia.explain(
+        make() if "lambda" in make.__name__ or name == "no plan" else make
     )
+    summary = explanation.summary()
+    assert summary == text if text.startswith("dump: ") else text in summary
+    assert repr(explanation) == f"<Explanation of {explanation.as_dict()['schema']}: {summary}>"
 
 
-def test_the_summary_names_a_few() -> None:
-    schema = ma.Schema.from_dict({f"f{n}": Slug() for n in range(9)})
-    assert "0 of 9 fields planned (f0, f1, f2, f3, f4, … run their own code" in (
-        althaia.explain(schema).summary()
-    )
-
-
-def test_the_short_text_leaves_out_the_guard() -> None:
+def test_the_short_text_leaves_out_the_guard_and_says_why_instances_are_built_in_full() -> None:
     explanation = althaia.explain(Order)
     lines = explanation.as_text(verbose=False).splitlines()
     whole = explanation.as_text().splitlines()
     assert lines == [line for line in whole if "guard:" not in line] != whole
 
-
-def test_the_short_text_says_why_nested_instances_are_built_in_full() -> None:
     class Bound(ma.Schema):
         def on_bind_field(self, field_name: str, field_obj: Any) -> None: ...
 
@@ -415,13 +409,6 @@ def test_the_short_text_says_why_nested_instances_are_built_in_full() -> None:
         "instances: built in full, because on_bind_field is overridden by "
         f"{__name__}.{Bound.__qualname__}"
     ] * 2
-
-
-def test_a_dictionary_that_cannot_be_replaced() -> None:
-    class Namespace(ma.Schema, types.SimpleNamespace):
-        number = fields.Integer()
-
-    assert "(the dictionary of an instance cannot be replaced)" in str(althaia.explain(Namespace))
 
 
 def test_a_replaced_method_goes_by_its_own_name() -> None:
@@ -437,6 +424,9 @@ def test_a_replaced_method_goes_by_its_own_name() -> None:
     with mock.patch.object(ma.Schema, "_normalize_nested_options", mock.Mock()):
         built = told(Plain).built
     assert built == "_normalize_nested_options is overridden by unittest.mock.Mock"
+    original = ma.Schema._init_fields
+    with mock.patch.object(ma.Schema, "_init_fields", lambda self: original(self)):
+        assert told(Plain).built == "", "instances stay lazy"
 
 
 def test_the_steps_of_all_depths_with_their_reasons() -> None:
@@ -459,12 +449,3 @@ def test_the_steps_of_all_depths_with_their_reasons() -> None:
     assert {path for path, step in found.items() if step.why} == {"slugs.items", "odd"}
     assert found["odd"].why == "the schema class overrides __getattribute__"
     assert found["lost"].unresolved.startswith("RegistryError: ")
-
-
-def test_a_replaced_init_fields_leaves_instances_lazy() -> None:
-    class Plain(ma.Schema):
-        number = fields.Integer()
-
-    original = ma.Schema._init_fields
-    with mock.patch.object(ma.Schema, "_init_fields", lambda self: original(self)):
-        assert told(Plain).built == ""
