@@ -12,11 +12,7 @@ pytest.importorskip("starlette")
 
 from starlette.responses import JSONResponse as Plain
 
-from althaia.adapters.starlette import (
-    JSONResponse,
-    SchemaResponse,
-    SchemaStream,
-)
+from althaia.adapters.starlette import JSONResponse, SchemaResponse, SchemaStream
 from tests.adapters.conftest import OWN_TEXTS, VALUES
 
 

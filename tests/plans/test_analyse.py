@@ -281,18 +281,12 @@ DECLINED: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda schema: schema.dump_fields.update({3: fields.Raw()}),
         "a field's name is a int",
     ),
-    "no field": (
-        lambda schema: schema.dump_fields.update(x=3),
-        "'x' is no field but a int",
-    ),
+    "no field": (lambda schema: schema.dump_fields.update(x=3), "'x' is no field but a int"),
     "dict_class that is no class": (
         lambda schema: vars(schema).update(dict_class=make_dict),
         "dict_class is no class",
     ),
-    "hooks that are no table": (
-        lambda schema: vars(schema).update(_hooks=[]),
-        "_hooks is a list",
-    ),
+    "hooks that are no table": (lambda schema: vars(schema).update(_hooks=[]), "_hooks is a list"),
 }
 
 

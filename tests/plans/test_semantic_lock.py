@@ -16,14 +16,7 @@ import pytest
 
 from althaia import seam
 from althaia.engine import planner
-from tests.plans.narrowing import (
-    NO_PLAN_DEPENDS_ON,
-    ROOT,
-    SCHEMAS,
-    entries,
-    planned,
-    reason_of,
-)
+from tests.plans.narrowing import NO_PLAN_DEPENDS_ON, ROOT, SCHEMAS, entries, planned, reason_of
 
 
 @pytest.fixture(scope="module")

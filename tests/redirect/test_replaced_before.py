@@ -182,8 +182,7 @@ def test_json_before_marshmallow(run_both: RunBoth, functions: str) -> None:
 
 
 @pytest.mark.skipif(
-    find_spec("althaia.formats.codec") is None,
-    reason="a pure build has json's own functions",
+    find_spec("althaia.formats.codec") is None, reason="a pure build has json's own functions"
 )
 def test_our_json_follows_what_was_replaced(patched: Callable[..., str]) -> None:
     """A mock that was there while the engine was loaded is not kept."""

@@ -58,12 +58,36 @@ def plain(target: Any) -> Any:
     return fields.Nested(target, allow_none=True)
 
 
-# ---- Dump ---------------------------------------------------------------------------
+FORMS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Any]] = {
+    "dict": (plain, to_a, {"b": 1}),
+    "list": (lambda schema: fields.List(fields.Nested(schema)), lambda x: to_a([x]), {"b": 1}),
+    "many": (lambda schema: fields.Nested(schema, many=True), lambda x: to_a([x]), {"b": 1}),
+    "mapping": (
+        lambda schema: fields.Dict(values=fields.Nested(schema)),
+        lambda x: to_a({"k": x}),
+        {"b": 1},
+    ),
+    "tuple": (lambda schema: fields.Tuple((fields.Nested(schema),)), lambda x: to_a((x,)), {}),
+}
+
+
+def form(name: str, load: bool = False) -> Case:
+    build, wrap, leaf = FORMS[name]
+
+    def work(levels: int) -> None:
+        schema, data = linked(build)(), nested(levels, wrap, leaf)
+        (schema.load if load else schema.dump)(data)
+
+    return work
+
+
+CASES |= {f"dump_{name}": form(name) for name in FORMS}
+CASES |= {f"load_{name}": form(name, load=True) for name in FORMS}
 
 
 @case
-def dump_dict(levels: int) -> None:
-    linked(plain)().dump(nested(levels, to_a, {"b": 1}))
+def dump_object(levels: int) -> None:
+    linked(plain)().dump(nested(levels, lambda x: SimpleNamespace(a=x, b=1), None))
 
 
 @case
@@ -74,39 +98,10 @@ def dump_twice(levels: int) -> None:
 
 
 @case
-def dump_object(levels: int) -> None:
-    linked(plain)().dump(nested(levels, lambda x: SimpleNamespace(a=x, b=1), None))
-
-
-@case
 def dump_cycle(levels: int) -> None:
     ring: Any = SimpleNamespace(b=1)
     ring.a = ring if levels > 100 else None
     linked(plain)().dump(ring)
-
-
-@case
-def dump_list(levels: int) -> None:
-    schema = linked(lambda target: fields.List(fields.Nested(target)))()
-    schema.dump(nested(levels, lambda x: to_a([x]), {"b": 1}))
-
-
-@case
-def dump_many(levels: int) -> None:
-    schema = linked(lambda target: fields.Nested(target, many=True))()
-    schema.dump(nested(levels, lambda x: to_a([x]), {"b": 1}))
-
-
-@case
-def dump_mapping(levels: int) -> None:
-    schema = linked(lambda target: fields.Dict(values=fields.Nested(target)))()
-    schema.dump(nested(levels, lambda x: to_a({"k": x}), {"b": 1}))
-
-
-@case
-def dump_tuple(levels: int) -> None:
-    schema = linked(lambda target: fields.Tuple((fields.Nested(target),)))()
-    schema.dump(nested(levels, lambda x: to_a((x,)), {"b": 1}))
 
 
 @case
@@ -187,66 +182,24 @@ def dump_custom_field(levels: int) -> None:
     Schema().dump(nested(levels, to_a, {"b": 1}))
 
 
-# ---- Load ---------------------------------------------------------------------------
-
-
-@case
-def load_dict(levels: int) -> None:
-    linked(plain)().load(nested(levels, to_a, {"b": 1}))
-
-
 @case
 def load_partial(levels: int) -> None:
     linked(plain)().load(nested(levels, to_a, {"b": 1}), partial=("a.b", "b"))
 
 
-@case
-def load_list(levels: int) -> None:
-    schema = linked(lambda target: fields.List(fields.Nested(target)))()
-    schema.load(nested(levels, lambda x: to_a([x]), {"b": 1}))
+def refused(name: str, wrap: Callable[[Any], Any], leaf: Any) -> Case:
+    def work(levels: int) -> None:
+        assert linked(FORMS[name][0])().validate(nested(levels, wrap, leaf))
+
+    return work
 
 
-@case
-def load_many(levels: int) -> None:
-    schema = linked(lambda target: fields.Nested(target, many=True))()
-    schema.load(nested(levels, lambda x: to_a([x]), {"b": 1}))
-
-
-@case
-def load_mapping(levels: int) -> None:
-    schema = linked(lambda target: fields.Dict(values=fields.Nested(target)))()
-    schema.load(nested(levels, lambda x: to_a({"k": x}), {"b": 1}))
-
-
-@case
-def load_tuple(levels: int) -> None:
-    schema = linked(lambda target: fields.Tuple((fields.Nested(target),)))()
-    schema.load(nested(levels, lambda x: to_a((x,)), {"b": 1}))
-
-
-@case
-def load_wrong_leaf(levels: int) -> None:
-    refused(linked(plain)(), nested(levels, to_a, {"b": "x"}))
-
-
-@case
-def load_wrong_everywhere(levels: int) -> None:
-    refused(linked(plain)(), nested(levels, lambda x: {"a": x, "b": "x"}, {"b": "x"}))
-
-
-@case
-def load_unknown_everywhere(levels: int) -> None:
-    refused(linked(plain)(), nested(levels, lambda x: {"a": x, "c": 1}, {"b": 1}))
-
-
-@case
-def load_wrong_in_lists(levels: int) -> None:
-    schema = linked(lambda target: fields.List(fields.Nested(target)))()
-    refused(schema, nested(levels, lambda x: to_a([1, x]), {"b": "x"}))
-
-
-def refused(schema: Any, data: Any) -> None:
-    assert schema.validate(data)
+CASES |= {
+    "load_wrong_leaf": refused("dict", to_a, {"b": "x"}),
+    "load_wrong_everywhere": refused("dict", lambda x: {"a": x, "b": "x"}, {"b": "x"}),
+    "load_unknown_everywhere": refused("dict", lambda x: {"a": x, "c": 1}, {"b": 1}),
+    "load_wrong_in_lists": refused("list", lambda x: to_a([1, x]), {"b": "x"}),
+}
 
 
 @case
@@ -299,9 +252,6 @@ def load_in_custom_field(levels: int) -> None:
     Schema().load(nested(levels, lambda x: {"a": x}, {}))
 
 
-# ---- Schemas and fields that are deep themselves ----------------------------------------
-
-
 def deep_list(levels: int) -> Any:
     return nested(levels, lambda inner: fields.List(inner), fields.Integer())
 
@@ -326,10 +276,7 @@ def field_within_itself(levels: int) -> None:
     value: list[Any] = []
     if levels > 100:
         value.append(value)
-    for field in (
-        fields.List(fields.Integer()),
-        fields.Tuple([fields.Integer()]),
-    ):
+    for field in (fields.List(fields.Integer()), fields.Tuple([fields.Integer()])):
         if isinstance(field, fields.List):
             field.inner = field
         elif levels > 100:
@@ -340,10 +287,7 @@ def field_within_itself(levels: int) -> None:
             attempt(lambda field=field: field._serialize(value, None, None)),
             attempt(lambda field=field: field.deserialize(value)),
         )
-        if levels > 100:
-            assert outcomes == ("RecursionError",) * 2, outcomes
-        else:
-            assert outcomes == ("ok",) * 2, outcomes
+        assert outcomes == ("RecursionError" if levels > 100 else "ok",) * 2, outcomes
 
 
 @case
@@ -371,7 +315,7 @@ def dotted_attribute(levels: int) -> None:
     schema.dump({"a": 1})
 
 
-def tolerant() -> Any:
+def long_path(option: str) -> Case:
     class Tolerant(m.Schema):
         class Meta:
             unknown = m.EXCLUDE
@@ -379,23 +323,15 @@ def tolerant() -> Any:
         a = fields.Nested(lambda: Tolerant, allow_none=True)
         b = fields.Integer()
 
-    return Tolerant
+    def work(levels: int) -> None:
+        schema, data = Tolerant(**{option: ["a." * levels + "b"]}), nested(levels, to_a, {"b": 1})
+        schema.dump(data)
+        schema.load(data)
+
+    return work
 
 
-@case
-def only_with_a_long_path(levels: int) -> None:
-    schema = tolerant()(only=["a." * levels + "b"])
-    data = nested(levels, to_a, {"b": 1})
-    schema.dump(data)
-    schema.load(data)
-
-
-@case
-def exclude_with_a_long_path(levels: int) -> None:
-    schema = tolerant()(exclude=["a." * levels + "b"])
-    data = nested(levels, to_a, {"b": 1})
-    schema.dump(data)
-    schema.load(data)
+CASES |= {f"{option}_with_a_long_path": long_path(option) for option in ("only", "exclude")}
 
 
 @case
@@ -403,10 +339,7 @@ def deep_messages(levels: int) -> None:
     def check(value: Any) -> None:
         raise m.ValidationError(nested(levels, lambda x: {"a": x}, ["wrong"]))
 
-    def other(value: Any) -> None:
-        raise m.ValidationError(nested(levels, lambda x: {"a": x}, ["also wrong"]))
-
-    schema = m.Schema.from_dict({"a": fields.Raw(validate=[check, other])})()
+    schema = m.Schema.from_dict({"a": fields.Raw(validate=[check, lambda value: check(value)])})()
     assert schema.validate({"a": 1})
 
 
@@ -433,9 +366,6 @@ if LIBRARY != "upstream":
 
         schema = m.Schema.from_dict({"a": deep_list(levels)})()
         althaia.explain(schema).as_text()
-
-
-# ---- Run ----------------------------------------------------------------------------
 
 
 def attempt(action: Callable[[], object]) -> str:

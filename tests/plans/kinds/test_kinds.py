@@ -108,10 +108,6 @@ def test_packages_that_nobody_has_read_cost_their_fields_only(
 def test_the_installed_release_of_each_package_has_been_read(kind: Any) -> None:
     pytest.importorskip(kind.name.partition(".")[0])
     cls = pkgutil.resolve_name(kind.name)
-    made = {
-        "_serialize": kind.dump,
-        "_deserialize": kind.load,
-        "load": kind.prepare_load,
-    }
+    made = {"_serialize": kind.dump, "_deserialize": kind.load, "load": kind.prepare_load}
     for method in [name for name, maker in made.items() if maker]:
         assert is_known(vars(cls)[method], kind.digests)
