@@ -72,11 +72,8 @@ def calls_into(file, function, *args):
     return seen
 
 
-def test_what_is_loaded_is_read_without_sqlalchemy(authors, dump):
+def test_what_is_loaded_is_read_without_sqlalchemy_and_the_rest_asked_for(authors, dump):
     assert calls_into(attributes.__file__, dump, authors) == []
-
-
-def test_what_is_not_loaded_is_asked_for(authors, dump):
     author = authors[0]
     author._sa_instance_state.session.expire(author, ["name"])
     assert calls_into(attributes.__file__, dump, [author]).count("__get__") == 1
@@ -121,15 +118,16 @@ def test_every_library_is_registered_and_none_is_loaded_for_a_name_alone(monkeyp
     assert libraries.load_readers("sqlalchemy", "orm_readers") == ()
 
 
-def test_a_digest_is_of_the_code_and_not_of_its_layout():
+def test_what_is_known_code():
     one = known.digest("def f(a):\n    # why\n    return (a,\n        1)\n")
     assert one == known.digest("def f(a):\n\n  return (a, 1)")
     assert one != known.digest("def f(a):\n    return (a, 2)\n")
-
-
-def test_code_that_is_not_there_is_not_known():
     assert not known.is_known(len, frozenset())
     assert not known.is_known_module("no.such.module", frozenset())
+    get = attributes.InstrumentedAttribute.__get__
+
+    assert known.is_known(get, adapter.GET)
+    assert not known.is_known(functools.wraps(get)(lambda *args: get(*args)), adapter.GET)
 
 
 def test_no_mock_sees_how_sources_are_read(authors, dump, monkeypatch):
@@ -140,10 +138,8 @@ def test_no_mock_sees_how_sources_are_read(authors, dump, monkeypatch):
     session = orm.object_session(authors[0])
     rows = session.execute(sa.select(sa.literal(1).label("id"))).all()
     opened = mock.mock_open(read_data="")
-    monkeypatch.setattr("builtins.open", opened)
-    monkeypatch.setattr("io.open", opened)
-    monkeypatch.setattr("os.stat", opened)
-    monkeypatch.setattr("os.path.exists", opened)
+    for name in ("builtins.open", "io.open", "os.stat", "os.path.exists"):
+        monkeypatch.setattr(name, opened)
     orm_readers, row_readers = adapter.orm_readers(), adapter.row_readers()
     for _ in range(3):
         dump(rows), dump(authors)
@@ -175,17 +171,6 @@ def test_a_source_is_read_once_and_a_failure_is_not_remembered(tmp_path):
         assert module.__loader__.reads == reads + 1
         del module.__loader__
         assert not known.is_known_module("of_a_library", digests)
-
-
-def test_a_wrapper_is_not_known_for_what_it_wraps():
-    get = attributes.InstrumentedAttribute.__get__
-
-    @functools.wraps(get)
-    def wrapper(self, *args):
-        return get(self, *args)
-
-    assert known.is_known(get, adapter.GET)
-    assert not known.is_known(wrapper, adapter.GET)
 
 
 def test_a_watch_ends_with_what_it_watches():

@@ -60,15 +60,15 @@ def everything(library: Any) -> Any:
         x = fields.Integer(attribute="x.y")
         y = fields.List(fields.Integer(), attribute="y.z")
 
+    wide_fields = {f"k{n}": fields.List(fields.Integer()) for n in range(32)}
+
     class Everything(library.Schema):
         flat = fields.Nested(Inner, only=["x"])
         inner = fields.Nested(Inner)
         many = fields.Nested(Inner, many=True)
         ordered = fields.Nested(Ordered)
         dotted = fields.Nested(Dotted)
-        wide = fields.Nested(
-            library.Schema.from_dict({f"k{n}": fields.List(fields.Integer()) for n in range(32)})
-        )
+        wide = fields.Nested(library.Schema.from_dict(wide_fields))
         open = fields.Nested(library.Schema.from_dict({}), unknown=library.INCLUDE)
         numbers = fields.List(fields.Integer())
         lists = fields.List(fields.List(fields.Nested(Inner)))
@@ -196,30 +196,11 @@ def receivers(given: Given) -> dict[str, Any]:
         x = fields.Integer()
         y = fields.List(fields.Integer())
 
-    class Dumped(Inner):
-        @ma.post_dump
-        def look(self, data: Any, **options: Any) -> Any:
-            return given(data)
+    def look(self: Any, data: Any, **options: Any) -> Any:
+        return given(data)
 
-    class DumpedAll(Inner):
-        @ma.post_dump(**all_at_once)
-        def look(self, data: Any, **options: Any) -> Any:
-            return given(data)
-
-    class Loaded(Inner):
-        @ma.post_load
-        def look(self, data: Any, **options: Any) -> Any:
-            return given(data)
-
-    class LoadedAll(Inner):
-        @ma.post_load(**all_at_once)
-        def look(self, data: Any, **options: Any) -> Any:
-            return given(data)
-
-    class Validated(Inner):
-        @ma.validates_schema
-        def look(self, data: Any, **options: Any) -> None:
-            given(data)
+    def hooked(decorator: Callable[..., Any], **options: Any) -> Any:
+        return type("Hooked", (Inner,), {"look": decorator(**options)(look)})
 
     class OneValidated(Inner):
         @ma.validates("y")
@@ -239,27 +220,24 @@ def receivers(given: Given) -> dict[str, Any]:
         def handle_error(self, error: Any, data: Any, **options: Any) -> None:
             given(error.valid_data)
 
-    def accept(value: Any) -> None:
-        given(value)
-
     choices = Choices()
     choices.given = given
-    inner = fields.Nested(Inner, validate=accept)
+    inner = fields.Nested(Inner, validate=given)
     numbers = fields.List(fields.Integer(), validate=ma.validate.OneOf(choices))
     return {
-        "dump post_dump": fields.Nested(Dumped),
-        "dump post_dump of all": fields.Nested(DumpedAll, many=True),
-        "load post_load": fields.Nested(Loaded),
-        "load post_load of all": fields.Nested(LoadedAll, many=True),
-        "load validates_schema": fields.Nested(Validated),
+        "dump post_dump": fields.Nested(hooked(ma.post_dump)),
+        "dump post_dump of all": fields.Nested(hooked(ma.post_dump, **all_at_once), many=True),
+        "load post_load": fields.Nested(hooked(ma.post_load)),
+        "load post_load of all": fields.Nested(hooked(ma.post_load, **all_at_once), many=True),
+        "load validates_schema": fields.Nested(hooked(ma.validates_schema)),
         "load validates": fields.Nested(OneValidated),
         "dump dict_class": fields.Nested(Owned),
         "load dict_class": fields.Nested(Owned),
         "fail handle_error": fields.Nested(Handled),
         "load validator": inner,
         "load choices": numbers,
-        "load validator of a tuple": fields.Tuple((inner, numbers), validate=accept),
-        "load validator of a dict": fields.Dict(fields.String(), inner, validate=accept),
+        "load validator of a tuple": fields.Tuple((inner, numbers), validate=given),
+        "load validator of a dict": fields.Dict(fields.String(), inner, validate=given),
     }
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from althaia.msgpack import dumps
 from tests.sinks.outcomes import outcome as whole_outcome
-from tests.sinks.values import VALUES, Default
+from tests.sinks.values import VALUES, Default, made, raising
 
 msgpack = pytest.importorskip("msgpack")
 
@@ -62,14 +62,23 @@ def test_the_same_bytes_or_error(value: str) -> None:
             assert ours.calls == theirs.calls
 
 
-def test_a_class_that_cannot_be_asked_for() -> None:
-    class Unready:
-        @property
-        def __class__(self) -> type:  # type: ignore[override]
-            raise RuntimeError("not ready")
-
+def test_classes_that_say_something_of_their_own() -> None:
+    Unready = made(object, __class__=property(raising))
     for value in (Unready(), [Unready()], {"a": Unready()}):
         assert outcome(dumps, value) == outcome(msgpack.packb, value)
+    Hidden, Pair, Keys = (made(base, __len__=0) for base in (list, tuple, dict))
+    Loud = made(list, __len__=raising)
+    for value in (Hidden([1, 2]), Loud([1]), Pair((1, 2)), Keys(a=1), [Hidden([1])]):
+        assert outcome(dumps, value) == outcome(msgpack.packb, value)
+    Bytes, Array = (made(base, __bytes__=b"others") for base in (bytes, bytearray))
+    for value in (Bytes(b"own"), Array(b"own"), [Bytes()], {"a": Array(b"x" * 300)}):
+        assert outcome(dumps, value) == outcome(msgpack.packb, value)
+    memory = memoryview(bytes(range(12)))
+    for value in (memory[::2], memory.cast("I"), memory[::-1], [memory[3:]]):
+        assert outcome(dumps, value) == outcome(msgpack.packb, value)
+    Number = made(int, __gt__=raising)
+    for number in (5, -5, 0, 2**63 - 1, 2**63 + 1, -(2**63)):
+        assert dumps([Number(number)]) == msgpack.packb([number])
 
 
 def test_a_class_that_is_asked_for_once() -> None:
@@ -88,36 +97,6 @@ def test_a_class_that_is_asked_for_once() -> None:
     )
 
 
-def test_lengths_of_their_own() -> None:
-    class Hidden(list[int]):
-        def __len__(self) -> int:
-            return 0
-
-    class Loud(list[int]):
-        def __len__(self) -> int:
-            raise RuntimeError("asked")
-
-    class Pair(tuple[int, ...]):
-        def __len__(self) -> int:
-            return 0
-
-    class Keys(dict[str, int]):
-        def __len__(self) -> int:
-            return 0
-
-    for value in (Hidden([1, 2]), Loud([1]), Pair((1, 2)), Keys(a=1), [Hidden([1])]):
-        assert outcome(dumps, value) == outcome(msgpack.packb, value)
-
-
-def test_integers_that_compare_themselves() -> None:
-    class Number(int):
-        def __gt__(self, other: object) -> bool:
-            raise RuntimeError("compared")
-
-    for number in (5, -5, 0, 2**63 - 1, 2**63 + 1, -(2**63)):
-        assert dumps([Number(number)]) == msgpack.packb([number])
-
-
 @pytest.mark.parametrize("base", [msgpack.Timestamp, msgpack.ExtType])
 @pytest.mark.parametrize("default", [None, repr])
 def test_subclasses_of_the_packages_own(base: Any, default: Any) -> None:
@@ -126,25 +105,6 @@ def test_subclasses_of_the_packages_own(base: Any, default: Any) -> None:
     for value in (own(1, b"2" if base is msgpack.ExtType else 2), claiming):
         expected = outcome(msgpack.packb, value, default=default)
         assert outcome(dumps, value, default=default) == expected
-
-
-def test_memory_in_steps() -> None:
-    memory = memoryview(bytes(range(12)))
-    for value in (memory[::2], memory.cast("I"), memory[::-1], [memory[3:]]):
-        assert outcome(dumps, value) == outcome(msgpack.packb, value)
-
-
-def test_bytes_that_say_they_are_others() -> None:
-    class Bytes(bytes):
-        def __bytes__(self) -> bytes:
-            return b"others"
-
-    class Array(bytearray):
-        def __bytes__(self) -> bytes:
-            return b"others"
-
-    for value in (Bytes(b"own"), Array(b"own"), [Bytes()], {"a": Array(b"x" * 300)}):
-        assert outcome(dumps, value) == outcome(msgpack.packb, value)
 
 
 @AS_DEEP

@@ -6,116 +6,44 @@ import collections
 import decimal
 import enum
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-
-class Text(str):
-    """A str whose own methods an encoder does not ask."""
-
-    def __str__(self) -> str:
-        return "never"
-
-    def __len__(self) -> int:
-        return 1
-
-    def __iter__(self) -> Iterator[str]:
-        return iter("never")
+Color = enum.Enum("Color", {"RED": 1})
+Level = enum.IntEnum("Level", {"HIGH": 3})
+Mark = enum.StrEnum("Mark", {"STAR": "st\u00e4r"})
 
 
-class Whole(int):
-    def __repr__(self) -> str:
-        return "never"
-
-    __str__ = __repr__
-
-    def __index__(self) -> int:
-        return 12345
+def raising(*args: Any) -> Any:
+    raise LookupError("no items")
 
 
-class Real(float):
-    def __repr__(self) -> str:
-        return "a real"
-
-    def __float__(self) -> float:
-        return 9.75
-
-
-class Color(enum.Enum):
-    RED = 1
+def made(base: type, **members: Any) -> Any:
+    """A class with these methods; of a constant, one that returns it."""
+    for name, value in members.items():
+        if not callable(value):
+            members[name] = lambda self, value=value: value
+    return type("Own", (base,), members)
 
 
-class Level(enum.IntEnum):
-    HIGH = 3
-
-
-class Mark(enum.StrEnum):
-    STAR = "st\u00e4r"
-
-
-class OwnList(list[Any]):
-    def __iter__(self) -> Iterator[Any]:
-        return iter(["own", *super().__iter__()])
-
-
-class FalseList(list[Any]):
-    def __bool__(self) -> bool:
-        return False
-
-
-class RaisingList(list[Any]):
-    def __iter__(self) -> Iterator[Any]:
-        raise LookupError("no items")
-
-
-class OwnDict(dict[Any, Any]):
-    def items(self) -> Any:
-        return [("own", 1), *super().items()]
-
-
-class EmptyItems(dict[Any, Any]):
-    def items(self) -> Any:
-        return []
-
-
-class BadItems(dict[Any, Any]):
-    def items(self) -> Any:
-        return [("a", 1, 2)]
-
-
-class ListItems(dict[Any, Any]):
-    def items(self) -> Any:
-        return [["a", 1]]
-
-
-class NoItems(dict[Any, Any]):
-    def items(self) -> Any:
-        return 3
-
-
-class RaisingItems(dict[Any, Any]):
-    def items(self) -> Any:
-        raise LookupError("no items")
-
-
-class LikeList:
-    """No list, but says so."""
-
-    __class__ = list  # type: ignore[assignment]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter([1, 2])
-
-
-class LikeStr:
-    __class__ = str  # type: ignore[assignment]
-
-
-class LikeDict:
-    __class__ = dict  # type: ignore[assignment]
-
-    def items(self) -> Any:
-        return [("like", "dict")]
+# An encoder asks none of these methods.
+Text = made(str, __str__="never", __len__=1, __iter__=lambda self: iter("never"))
+Whole = made(int, __repr__="never", __str__="never", __index__=12345)
+Real = made(float, __repr__="a real", __float__=9.75)
+OwnList = made(list, __iter__=lambda self: iter(["own", *list.__iter__(self)]))
+FalseList = made(list, __bool__=False)
+RaisingList = made(list, __iter__=raising)
+OwnDict = made(dict, items=lambda self: [("own", 1), *dict.items(self)])
+EmptyItems = made(dict, items=[])
+BadItems = made(dict, items=[("a", 1, 2)])
+ListItems = made(dict, items=[["a", 1]])
+NoItems = made(dict, items=3)
+RaisingItems = made(dict, items=raising)
+# No containers and no text, but they say so.
+LikeList = made(object, __class__=list, __iter__=lambda self: iter([1, 2]))
+LikeStr = made(object, __class__=str)
+LikeDict = made(object, __class__=dict, items=[("like", "dict")])
+UnreadableKey = made(str, __repr__=raising)
 
 
 class Plain:
@@ -123,34 +51,20 @@ class Plain:
         self.inside = inside
 
 
-class UnreadableKey(str):
-    def __repr__(self) -> str:
-        raise LookupError("no repr")
-
-
 Point = collections.namedtuple("Point", "x y")
 
 
-def circular_list() -> Any:
-    value: list[Any] = [1]
-    value.append([value])
+def circular(value: Any) -> Any:
+    inside = [value] if isinstance(value, list) else (value,)
+    value.append(inside) if isinstance(value, list) else value.update(b=inside)
     return value
 
 
-def circular_dict() -> Any:
-    value: dict[str, Any] = {"a": 1}
-    value["b"] = (value,)
+def deep(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels):
+        value = [value]
     return value
-
-
-def deep(levels: int) -> Callable[[], Any]:
-    def make() -> Any:
-        value: Any = []
-        for _ in range(levels):
-            value = [value]
-        return value
-
-    return make
 
 
 VALUES: dict[str, Callable[[], Any]] = {
@@ -220,12 +134,12 @@ VALUES: dict[str, Callable[[], Any]] = {
     "object unserializable": lambda: [Plain({1: {2, 3}})],
     "bytes": lambda: [b"bytes"],
     "mapping": lambda: types.MappingProxyType({"a": 1}),
-    "circular list": circular_list,
-    "circular dict": circular_dict,
+    "circular list": lambda: circular([1]),
+    "circular dict": lambda: circular({"a": 1}),
     "same twice": lambda: [shared := [1], shared, {"a": shared}],
-    "100 levels": deep(100),
-    "900 levels": deep(900),
-    "100000 levels": deep(100_000),
+    "100 levels": lambda: deep(100),
+    "900 levels": lambda: deep(900),
+    "100000 levels": lambda: deep(100_000),
 }
 
 
@@ -241,10 +155,8 @@ class Default:
             return sorted(value)
         if isinstance(value, Plain):
             return {"inside": value.inside}
-        if isinstance(value, enum.Enum):
-            return value
-        if isinstance(value, bytes):
-            return [value]
+        if isinstance(value, enum.Enum | bytes):
+            return value if isinstance(value, enum.Enum) else [value]
         raise ZeroDivisionError(type(value).__name__)
 
 

@@ -24,44 +24,32 @@ def test_json_loads_may_be_this_very_function(monkeypatch: pytest.MonkeyPatch) -
         json.loads("[")
 
 
-def test_the_decoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json, "_default_decoder", json.JSONDecoder(parse_int=str))
-    assert loads("[1]") == ["1"]
+DECODER = json._default_decoder  # type: ignore[attr-defined]
+CLASS = json.decoder.JSONDecoder
+SCANNER = property(lambda self: lambda text, at: (REPLACED, len(text)))
+OTHER = type("Other", (json.JSONDecoder,), {"decode": theirs})
 
 
-@pytest.mark.parametrize("method", ["decode", "raw_decode"])
-def test_methods_of_the_class(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
-    result = REPLACED if method == "decode" else (REPLACED, 3)
-    monkeypatch.setattr(json.decoder.JSONDecoder, method, lambda *args, **kwargs: result)
-    assert loads("[1]") == REPLACED
-
-
-@pytest.mark.parametrize("method", ["decode", "raw_decode", "scan_once"])
-def test_methods_of_the_decoder(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
-    decoder = json._default_decoder  # type: ignore[attr-defined]
-    result = REPLACED if method == "decode" else (REPLACED, 3)
-    monkeypatch.setattr(decoder, method, lambda *args, **kwargs: result)
-    assert loads("[1]") == REPLACED
-
-
-def test_a_descriptor_in_the_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    scan = property(lambda self: lambda text, at: (REPLACED, len(text)))
-    monkeypatch.setattr(json.JSONDecoder, "scan_once", scan, raising=False)
-    assert loads("[1]") == json.loads("[1]") == REPLACED
+@pytest.mark.parametrize(
+    ("owner", "name", "value", "expected"),
+    [
+        (json, "_default_decoder", json.JSONDecoder(parse_int=str), ["1"]),
+        (CLASS, "decode", theirs, REPLACED),
+        (CLASS, "raw_decode", lambda *args, **kwargs: (REPLACED, 3), REPLACED),
+        (CLASS, "scan_once", SCANNER, REPLACED),
+        (DECODER, "decode", theirs, REPLACED),
+        (DECODER, "raw_decode", lambda *args, **kwargs: (REPLACED, 3), REPLACED),
+        (DECODER, "scan_once", lambda *args, **kwargs: (REPLACED, 3), REPLACED),
+        (DECODER, "__class__", OTHER, REPLACED),
+    ],
+)
+def test_what_was_replaced(
+    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, value: Any, expected: Any
+) -> None:
+    monkeypatch.setattr(owner, name, value, raising=False)
+    assert loads("[1]") == json.loads("[1]") == expected
     monkeypatch.undo()
     assert loads("[1]") == [1]
-
-
-def test_the_class_of_the_decoder() -> None:
-    class Other(json.JSONDecoder):
-        decode = theirs
-
-    decoder = json._default_decoder  # type: ignore[attr-defined]
-    decoder.__class__ = Other
-    try:
-        assert loads("[1]") == REPLACED
-    finally:
-        decoder.__class__ = json.JSONDecoder
 
 
 def test_the_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
