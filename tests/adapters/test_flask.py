@@ -32,6 +32,10 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
+WRONG: list[Any] = [object(), {"a": {(1, 2): 3}}, [{"x": {1}}]]
+"""What cannot be written."""
+
+
 def outcome(call: Callable[[], Any]) -> object:
     """Return what a call gives: the body and its type, or the exception."""
     try:
@@ -52,27 +56,17 @@ def make_app(ours: bool, debug: bool = False, **settings: Any) -> Any:
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_jsonify_writes_the_same_bytes(settings: dict[str, Any], debug: bool) -> None:
-    answers = []
+    answers: list[list[Any]] = []
     for ours in (False, True):
         app = make_app(ours, debug, **settings)
         with app.app_context():
-            answers.append(
-                [outcome(lambda v=value: flask.jsonify(v)) for value in VALUES]
-                + [outcome(lambda: flask.jsonify(b=1, a=2)), outcome(lambda: flask.jsonify(1, 2))]
-            )
+            given = [*WRONG, {1: 2, "a": 3}, *VALUES]
+            answers.append([outcome(lambda v=value: flask.jsonify(v)) for value in given])
+            answers[-1] += [outcome(lambda: flask.jsonify(b=1, a=2))]
+            answers[-1] += [outcome(lambda: flask.jsonify(1, 2))]
     assert answers[0] == answers[1]
+    assert [each[0] for each in answers[0][: len(WRONG)]] == [TypeError] * len(WRONG)
     assert isinstance(app.json, JSONProvider)
-
-
-@pytest.mark.parametrize("value", [{1: 2, "a": 3}, object(), {"a": {(1, 2): 3}}, [{"x": {1}}]])
-def test_what_cannot_be_written_raises_the_same(value: object) -> None:
-    answers = []
-    for ours in (False, True):
-        with make_app(ours).app_context():
-            answers.append(outcome(lambda: flask.jsonify(value)))
-    assert answers[0] == answers[1]
-    assert isinstance(answers[0], tuple)
-    assert answers[0][0] is TypeError
 
 
 def test_requests_are_read_alike() -> None:
@@ -88,20 +82,25 @@ def test_requests_are_read_alike() -> None:
         assert answers[0] == answers[1]
 
 
-def test_a_providers_own_default_and_response_stay() -> None:
-    class Own(DefaultJSONProvider):
-        @staticmethod
-        def default(value: object) -> object:
-            return "own" if isinstance(value, uuid.UUID) else DefaultJSONProvider.default(value)
-
-        def response(self, *args: Any, **kwargs: Any) -> Any:
-            answer = super().response(*args, **kwargs)
-            answer.headers["X-Own"] = "1"
-            return answer
-
+def provided(**members: Any) -> Any:
+    """An application with a provider that has methods of its own."""
     app = flask.Flask("shop")
-    app.json = Own(app)
-    use(app)
+    app.json = type("Own", (DefaultJSONProvider,), members)(app)
+    return app
+
+
+def test_a_providers_own_default_and_response_stay() -> None:
+    def default(value: object) -> object:
+        return "own" if isinstance(value, uuid.UUID) else DefaultJSONProvider.default(value)
+
+    def response(self: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = DefaultJSONProvider.response(self, *args, **kwargs)
+        answer.headers["X-Own"] = "1"
+        return answer
+
+    app = use(provided(default=staticmethod(default), response=response))
+    provider = app.json
+    assert use(app).json is provider
     with app.app_context():
         answer = flask.jsonify(uuid.uuid4())
     assert answer.get_data() == b'"own"\n'
@@ -109,21 +108,10 @@ def test_a_providers_own_default_and_response_stay() -> None:
 
 
 def test_a_provider_that_writes_itself_is_refused() -> None:
-    class Own(DefaultJSONProvider):
-        def dumps(self, obj: Any, **kwargs: Any) -> str:
-            return "own"
-
-    app = flask.Flask("shop")
-    app.json = Own(app)
+    app = provided(dumps=lambda self, obj, **kwargs: "own")
     with pytest.raises(TypeError, match="has a dumps of its own"):
         use(app)
-    assert type(app.json) is Own
-
-
-def test_use_twice_is_use_once() -> None:
-    app = use(flask.Flask("shop"))
-    provider = app.json
-    assert use(app).json is provider
+    assert type(app.json).__name__ == "Own"
 
 
 @pytest.mark.parametrize("debug", [False, True])
@@ -142,19 +130,12 @@ def test_a_schema_response_is_jsonify_of_the_dump(
                 assert answer.headers == expected.headers
 
 
-def test_a_stream_is_jsonify_of_the_dumped_list(schema: Any, orders: list[Any]) -> None:
-    app = make_app(True)
-    with app.test_request_context():
+def test_a_stream_is_jsonify_of_the_dumped_list_or_lines(schema: Any, orders: list[Any]) -> None:
+    with make_app(True).test_request_context():
         expected = flask.jsonify(schema.dump(orders, many=True)).get_data()
-        answer = stream_response(schema, iter(orders), chunk_bytes=512)
-        chunks = list(answer.response)
-    assert b"".join(chunks) == expected
-    assert len(chunks) > 5
-
-
-def test_a_stream_of_lines_has_one_object_a_line(schema: Any, orders: list[Any]) -> None:
-    app = make_app(True)
-    with app.test_request_context():
+        chunks = list(stream_response(schema, iter(orders), chunk_bytes=512).response)
+        assert b"".join(chunks) == expected
+        assert len(chunks) > 5
         answer = stream_response(schema, orders, lines=True)
         lines = b"".join(answer.response).splitlines()
         assert answer.mimetype == "application/x-ndjson"
@@ -198,14 +179,9 @@ def test_a_stream_is_written_by_the_applications_settings(
 @pytest.mark.parametrize("name", ["dumps", "response"])
 @pytest.mark.parametrize("on_instance", [False, True])
 def test_a_provider_that_writes_itself_does_not_stream(name: str, on_instance: bool) -> None:
-    app = flask.Flask("shop")
+    app = provided(**({} if on_instance else {name: lambda *args, **kwargs: "own"}))
     if on_instance:
         setattr(app.json, name, lambda *args, **kwargs: "own")
-    else:
-        own = {name: lambda self, *args, **kwargs: "own"}
-        app.json = type("Own", (DefaultJSONProvider,), own)(app)
-    with (
-        app.test_request_context(),
-        pytest.raises(TypeError, match="has a dumps or a response of its own"),
-    ):
+    told = pytest.raises(TypeError, match="has a dumps or a response of its own")
+    with app.test_request_context(), told:
         stream_response(PriceSchema(), [PRICE])

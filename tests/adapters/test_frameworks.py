@@ -5,7 +5,11 @@ Each application is made twice, with Flask's provider and with ours, and asked t
 
 from __future__ import annotations
 
+import asyncio
+import datetime as dt
+import decimal
 import logging
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
@@ -18,6 +22,7 @@ import marshmallow  # noqa: E402
 
 from althaia import json as althaia_json  # noqa: E402
 from althaia.adapters.flask import use  # noqa: E402
+from tests.adapters.conftest import VALUES  # noqa: E402
 
 
 class PetSchema(marshmallow.Schema):
@@ -140,25 +145,15 @@ def test_flask_appbuilder(written: mock.Mock) -> None:
                 database.engine.dispose()
 
 
-SPECIFICATION = {
-    "openapi": "3.0.0",
-    "info": {"title": "t", "version": "1"},
-    "paths": {
-        "/pets": {
-            "get": {
-                "operationId": "tests.adapters.test_frameworks.connexion_pets",
-                "responses": {"200": {"description": "all", "content": {"application/json": {}}}},
-            }
-        }
-    },
+PATH = {
+    "operationId": "tests.adapters.test_frameworks.connexion_pets",
+    "responses": {"200": {"description": "all", "content": {"application/json": {}}}},
 }
+INFO = {"title": "t", "version": "1"}
+SPECIFICATION = {"openapi": "3.0.0", "info": INFO, "paths": {"/pets": {"get": PATH}}}
 
 
 def connexion_pets() -> Any:
-    import datetime as dt
-    import decimal
-    import uuid
-
     return [
         *PetSchema(many=True).dump(PETS),
         {"at": dt.datetime(2024, 1, 2), "of": uuid.UUID(int=3), "for": decimal.Decimal("1.5")},
@@ -187,3 +182,18 @@ def test_connexion(kind: str, written: mock.Mock) -> None:
     )
     assert expected[0] == 200
     assert written.called
+
+
+def test_quart() -> None:
+    """Quart's provider is Flask's; the same function serves it."""
+    quart = pytest.importorskip("quart")
+    from althaia.adapters.quart import JSONProvider
+    from althaia.adapters.quart import use as use_in_quart
+
+    async def bodies(app: Any) -> list[bytes]:
+        async with app.app_context():
+            return [await quart.jsonify(value).get_data() for value in VALUES]
+
+    plain, ours = quart.Quart("shop"), use_in_quart(quart.Quart("shop"))
+    assert isinstance(ours.json, JSONProvider)
+    assert asyncio.run(bodies(ours)) == asyncio.run(bodies(plain))

@@ -70,9 +70,10 @@ TOKENS = (
 pieces = st.lists(st.sampled_from(TOKENS), max_size=12).map("".join)
 
 
-@given(documents | pieces | texts)
-def test_any_text(text: str) -> None:
-    check(text)
+@pytest.mark.parametrize("strategy", [documents, pieces, texts], ids=["json", "pieces", "text"])
+@given(st.data())
+def test_any_text(strategy: st.SearchStrategy[str], data: st.DataObject) -> None:
+    check(data.draw(strategy))
 
 
 @given(escaped, st.integers(0, 60))

@@ -67,13 +67,8 @@ def _has_extensions(value: Any) -> bool:
 
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 31, 32, 255, 256, 65535, 65536])
 def test_every_size(size: int) -> None:
-    for value in (
-        "x" * size,
-        "é" * size,
-        b"x" * size,
-        [0] * size,
-        dict.fromkeys(map(str, range(size))),
-    ):
+    values = ("x" * size, "é" * size, b"x" * size, [0] * size, dict.fromkeys(map(str, range(size))))
+    for value in values:
         assert alike(loads(msgpack.packb([value])), [value])
 
 
@@ -112,8 +107,7 @@ def test_as_deep_as_the_package_reads() -> None:
     data = b"\x91" * 1024 + b"\xc0"
     ours, theirs = loads(data), msgpack.unpackb(data)
     for _ in range(1024):
-        assert len(ours) == len(theirs) == 1
-        ours, theirs = ours[0], theirs[0]
+        (ours,), (theirs,) = ours, theirs
     assert ours is theirs is None
 
 
@@ -135,25 +129,16 @@ def _is_json(value: Any) -> bool:
     return not isinstance(value, bytes)
 
 
-@pytest.mark.parametrize("number", range(-40, 300))
-def test_whatever_is_written_is_read_as_it_was(number: int) -> None:
-    assert loads(msgpack.packb(number)) == number
-
-
-def test_neither() -> None:
+def test_neither_and_no_text_and_options_for_json() -> None:
+    for number in range(-40, 300):
+        assert loads(msgpack.packb(number)) == number
     for data in (b"", b"\x01\x02", b"\xff\x00", b"hello"):
         with pytest.raises(json.JSONDecodeError):
             loads(data)
-
-
-def test_options_are_for_json() -> None:
+    for value in (None, 1, [1], {"a": 1}):
+        with pytest.raises(TypeError):
+            loads(value)
     assert loads("[1.5]", parse_float=str) == ["1.5"]
     assert loads(b"[1.5]", parse_float=str) == ["1.5"]
     with pytest.raises(TypeError, match=r"this is MessagePack: \['parse_float'\]"):
         loads(b"\x90", parse_float=str)
-
-
-@pytest.mark.parametrize("value", [None, 1, [1], {"a": 1}])
-def test_what_is_no_text(value: Any) -> None:
-    with pytest.raises(TypeError):
-        loads(value)

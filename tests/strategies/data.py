@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from contextlib import suppress
 from typing import Any
 
 from hypothesis import strategies as st
@@ -69,13 +70,8 @@ def values_for(field: dict[str, Any], depth: int = 3) -> st.SearchStrategy[Descr
         items = st.lists(values_for(field["inner"][0], depth - 1), max_size=3)
         fit = st.tuples(st.sampled_from(["list", "tuple", "query"]), items)
     elif kind == "dict of":
-        pairs = st.lists(
-            st.tuples(
-                values_for(field["inner"][0], depth - 1), values_for(field["inner"][1], depth - 1)
-            ),
-            max_size=3,
-        )
-        fit = st.tuples(st.just("mapping"), pairs)
+        pair = st.tuples(*(values_for(each, depth - 1) for each in field["inner"]))
+        fit = st.tuples(st.just("mapping"), st.lists(pair, max_size=3))
     elif kind == "tuple of":
         fit = st.tuples(
             st.just("tuple"), st.tuples(*(values_for(each, depth - 1) for each in field["inner"]))
@@ -83,9 +79,8 @@ def values_for(field: dict[str, Any], depth: int = 3) -> st.SearchStrategy[Descr
     elif kind == "pluck of":
         fit = st.one_of(objects_for(field["schema"], depth - 1), _ODD)
     elif kind == "many schemas":
-        fit = st.tuples(
-            st.just("list"), st.lists(objects_for(field["schema"], depth - 1), max_size=3)
-        )
+        objects = st.lists(objects_for(field["schema"], depth - 1), max_size=3)
+        fit = st.tuples(st.just("list"), objects)
     elif kind == "one schema":
         fit = objects_for(field["schema"], depth - 1)
     else:
@@ -115,18 +110,11 @@ def build_value(described: Described) -> Any:
     if sort == "value":
         return VALUES[rest[0]]()
     if sort == "mapping":
-        pairs = []
+        made = {}
         for key, value in rest[0]:
-            made = build_value(key)
-            try:
-                hash(made)
-            except Exception:
-                continue
-            pairs.append((made, build_value(value)))
-        try:
-            return dict(pairs)
-        except Exception:
-            return {}
+            with suppress(Exception):  # Not every key can be hashed and compared.
+                made[build_value(key)] = build_value(value)
+        return made
     if sort == "object":
         kind, content = rest
         made = {key: build_value(value) for key, value in content.items()}

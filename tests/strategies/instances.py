@@ -35,45 +35,43 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "optional": lambda self: [self.only, sorted(self.exclude), self.many],
 }
 
-LOOKS: dict[str, Callable[[Any], Any]] = {
-    "fields": lambda schema: list(schema.fields),
-    "vars": lambda schema: sorted(vars(schema)),
-    "only": lambda schema: schema.only,
-    "repr": repr,
-    "nested": lambda schema: schema.fields["n"].schema.fields["x"].root is schema,
-    "state": lambda schema: len(schema.__getstate__()),
-}
+LOOKS = [
+    "list(schema.fields)",
+    "sorted(vars(schema))",
+    "schema.only",
+    "repr(schema)",
+    "schema.fields['n'].schema.fields['x'].root is schema",
+    "len(schema.__getstate__())",
+]
 
-CHANGES: dict[str, Callable[[Any], Any]] = {
-    "data_key": lambda schema: setattr(schema.fields["a"], "data_key", "changed"),
-    "inner": lambda schema: setattr(schema.declared_fields["l"].inner, "required", True),
-    "nested": lambda schema: setattr(schema.fields["n"].schema.fields["x"], "data_key", "X"),
-    "validators": lambda schema: schema.fields["a"].validators.append(lambda value: None),
-    "remove": lambda schema: schema.dump_fields.pop("a"),
-    "empty": lambda schema: setattr(schema, "load_fields", {}),
-    "many": lambda schema: setattr(schema, "many", True),
-    "delete": lambda schema: delattr(schema, "error_messages"),
-    "again": lambda schema: schema.__init__(only=("a",)),
-    "method": lambda schema: setattr(schema, "get_m", lambda value: "own"),
-    "class": lambda schema: setattr(schema, "__class__", type("Sub", (type(schema),), {})),
-}
+CHANGES = [
+    "schema.fields['a'].data_key = 'changed'",
+    "schema.declared_fields['l'].inner.required = True",
+    "schema.fields['n'].schema.fields['x'].data_key = 'X'",
+    "schema.fields['a'].validators.append(lambda value: None)",
+    "schema.dump_fields.pop('a')",
+    "schema.load_fields = {}",
+    "schema.many = True",
+    "del schema.error_messages",
+    "schema.__init__(only=('a',))",
+    "schema.get_m = lambda value: 'own'",
+    "schema.__class__ = type('Sub', (type(schema),), {})",
+]
 
-CLASS_CHANGES: dict[str, Callable[[Any, Any, Any], Any]] = {
-    "data_key": lambda ma, log, cls: setattr(cls._declared_fields["a"], "data_key", "late"),
-    "inner": lambda ma, log, cls: setattr(cls._declared_fields["l"].inner, "allow_none", True),
-    "pop": lambda ma, log, cls: cls._declared_fields.pop("b"),
-    "opts": lambda ma, log, cls: setattr(cls.opts, "exclude", ("a",)),
-    "no method": lambda ma, log, cls: delattr(cls, "get_m"),
-    "fields": lambda ma, log, cls: setattr(cls, "fields", property(lambda self: {})),
-    "on_bind": lambda ma, log, cls: setattr(
-        cls, "on_bind_field", lambda self, name, field: log("bound", name)
-    ),
-    "bind": lambda ma, log, cls: _spy(ma, log, ma.fields.Integer, "_bind_to_schema"),
-    "serialize": lambda ma, log, cls: _spy(ma, log, ma.fields.Nested, "_serialize"),
-    "deserialize": lambda ma, log, cls: _spy(ma, log, ma.fields.Integer, "_deserialize"),
-    "collection": lambda ma, log, cls: _spy(ma, log, ma.utils, "is_collection"),
-    "helper": lambda ma, log, cls: _spy(ma, log, ma.schema, "is_collection"),
-}
+CLASS_CHANGES = [
+    "cls._declared_fields['a'].data_key = 'late'",
+    "cls._declared_fields['l'].inner.allow_none = True",
+    "cls._declared_fields.pop('b')",
+    "cls.opts.exclude = ('a',)",
+    "del cls.get_m",
+    "cls.fields = property(lambda self: {})",
+    "cls.on_bind_field = lambda self, name, field: log('bound', name)",
+    "_spy(ma, log, ma.fields.Integer, '_bind_to_schema')",
+    "_spy(ma, log, ma.fields.Nested, '_serialize')",
+    "_spy(ma, log, ma.fields.Integer, '_deserialize')",
+    "_spy(ma, log, ma.utils, 'is_collection')",
+    "_spy(ma, log, ma.schema, 'is_collection')",
+]
 
 COPIES: dict[str, Callable[[Any], Any]] = {
     "copy": copy.copy,
@@ -151,7 +149,7 @@ def run_program(ma: Any, log: Any, program: dict[str, Any]) -> None:
         if sort == "new":
             made = log.attempt(cls, **rest[0])
         elif sort == "class":
-            log.attempt(lambda name=rest[0]: CLASS_CHANGES[name](ma, log, cls) and None)
+            log.attempt(exec, rest[0], globals() | {"ma": ma, "log": log, "cls": cls})
             continue
         elif not schemas:
             continue
@@ -161,9 +159,9 @@ def run_program(ma: Any, log: Any, program: dict[str, Any]) -> None:
             if sort in ("dump", "load"):
                 log.attempt(getattr(schema, sort), DATA[rest[1]], many=False)
             elif sort == "look":
-                log.attempt(LOOKS[rest[1]], schema)
+                log.attempt(eval, rest[1], {"schema": schema})
             elif sort == "change":
-                log.attempt(lambda name=rest[1], it=schema: CHANGES[name](it) and None)
+                log.attempt(exec, rest[1], {"__name__": __name__, "schema": schema})
             else:
                 made = log.attempt(COPIES[rest[1]], schema)
         if isinstance(made, ma.Schema):

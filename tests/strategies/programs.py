@@ -13,16 +13,8 @@ from tests.strategies import data, schemas
 from tests.strategies.schemas import NAMES, OVERRIDES, SCHEMA_OVERRIDES, VALIDATORS
 
 LOADABLE = [
-    "dict",
-    "ordered-dict",
-    "defaultdict",
-    "mapping",
-    "mapping-proxy",
-    "multidict",
-    "dict-like",
-    "namespace",
-    "none",
-    "list",
+    *("dict", "ordered-dict", "defaultdict", "mapping", "mapping-proxy", "multidict", "dict-like"),
+    *("namespace", "none", "list"),
 ]
 
 names = st.sampled_from(NAMES)
@@ -53,35 +45,38 @@ def _calls(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     )
 
 
-changes = st.one_of(
-    st.tuples(st.just("data_key"), names, st.sampled_from([None, "", "a", "new"])),
-    st.tuples(st.just("attribute"), names, st.sampled_from([None, "b", "x.y"])),
-    st.tuples(st.just("dump_default"), names, st.sampled_from(["missing", "none", "list()"])),
-    st.tuples(st.just("load_default"), names, st.sampled_from(["missing", "none", "text"])),
-    st.tuples(st.just("required"), names, st.booleans()),
-    st.tuples(st.just("allow_none"), names, st.booleans()),
-    st.tuples(st.just("validator"), names, st.sampled_from(sorted(VALIDATORS))),
-    st.tuples(st.just("no-validators"), names),
-    st.tuples(st.just("message"), names, st.sampled_from(["invalid", "required", "null"])),
-    st.tuples(st.just("replace"), names, schemas.simple_fields),
-    st.tuples(st.just("remove"), names, st.sampled_from(["dump_fields", "load_fields", "fields"])),
-    st.tuples(st.just("add"), st.sampled_from(["new", "a"]), schemas.simple_fields),
-    st.tuples(st.just("class"), names),
-    st.tuples(st.just("method"), names, st.sampled_from(OVERRIDES)),
-    st.tuples(st.just("own-method"), names, st.sampled_from(OVERRIDES)),
-    st.tuples(st.just("schema-method"), st.sampled_from(SCHEMA_OVERRIDES)),
-    st.tuples(st.just("schema-own-method"), st.sampled_from(SCHEMA_OVERRIDES)),
-    st.tuples(st.just("many"), st.booleans()),
-    st.tuples(st.just("unknown"), st.sampled_from(["raise", "exclude", "include"])),
-    st.tuples(st.just("partial"), st.sampled_from([True, None, ("a",)])),
-    st.tuples(st.just("dict_class")),
-    st.tuples(st.just("nested-key"), names),
-    st.tuples(st.just("declared"), names),
-    st.tuples(st.just("library-method"), st.sampled_from(["Integer", "String", "Field", "Nested"])),
-    st.tuples(st.just("instance"), schemas.instances),
-    st.tuples(st.just("copy")),
-    st.tuples(st.just("deepcopy")),
-)
+modes, overrides = st.sampled_from(["raise", "exclude", "include"]), st.sampled_from(OVERRIDES)
+methods = st.sampled_from(SCHEMA_OVERRIDES)
+CHANGES: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
+    "data_key": (names, st.sampled_from([None, "", "a", "new"])),
+    "attribute": (names, st.sampled_from([None, "b", "x.y"])),
+    "dump_default": (names, st.sampled_from(["missing", "none", "list()"])),
+    "load_default": (names, st.sampled_from(["missing", "none", "text"])),
+    "required": (names, st.booleans()),
+    "allow_none": (names, st.booleans()),
+    "validator": (names, st.sampled_from(sorted(VALIDATORS))),
+    "no-validators": (names,),
+    "message": (names, st.sampled_from(["invalid", "required", "null"])),
+    "replace": (names, schemas.simple_fields),
+    "remove": (names, st.sampled_from(["dump_fields", "load_fields", "fields"])),
+    "add": (st.sampled_from(["new", "a"]), schemas.simple_fields),
+    "class": (names,),
+    "method": (names, overrides),
+    "own-method": (names, overrides),
+    "schema-method": (methods,),
+    "schema-own-method": (methods,),
+    "many": (st.booleans(),),
+    "unknown": (modes,),
+    "partial": (st.sampled_from([True, None, ("a",)]),),
+    "dict_class": (),
+    "nested-key": (names,),
+    "declared": (names,),
+    "library-method": (st.sampled_from(["Integer", "String", "Field", "Nested"]),),
+    "instance": (schemas.instances,),
+    "copy": (),
+    "deepcopy": (),
+}
+changes = st.one_of(*(st.tuples(st.just(sort), *given) for sort, given in CHANGES.items()))
 
 
 @st.composite
@@ -131,31 +126,14 @@ def _step(ma: Any, log: Any, cls: Any, schema: Any, step: Any) -> Any:
 
 def _change(ma: Any, log: Any, cls: Any, schema: Any, sort: str, *args: Any) -> None:
     field = schema.fields[args[0]] if args and args[0] in schema.fields else None
-    if sort in ("data_key", "attribute", "required", "allow_none") and field is not None:
-        setattr(field, sort, args[1])
-    elif sort in ("dump_default", "load_default") and field is not None:
-        setattr(field, sort, schemas.default(ma, args[1]))
-    elif sort == "validator" and field is not None:
-        field.validators.append(VALIDATORS[args[1]](ma))
-    elif sort == "no-validators" and field is not None:
-        field.validators.clear()
-    elif sort == "message" and field is not None:
-        field.error_messages[args[1]] = "changed"
-    elif sort in ("replace", "add"):
+    kind = type(field)
+    if sort in ("replace", "add"):
         made = schemas.build_field(ma, log, args[1])
         made._bind_to_schema(args[0], schema)
         for name in ("fields", "dump_fields", "load_fields"):
             getattr(schema, name)[args[0]] = made
     elif sort == "remove":
         getattr(schema, args[1]).pop(args[0], None)
-    elif sort == "class" and field is not None:
-        field.__class__ = type("Changed", (type(field),), {})
-    elif sort == "method" and hasattr(type(field), args[1]) and field is not None:
-        kind = type(field)
-        log.patch(kind, args[1], schemas.logged(log, args[1], getattr(kind, args[1])))
-    elif sort == "own-method" and field is not None and hasattr(type(field), args[1]):
-        method = schemas.logged(log, args[1], getattr(type(field), args[1]))
-        setattr(field, args[1], method.__get__(field))
     elif sort == "schema-method":
         setattr(cls, args[0], schemas.logged(log, args[0], getattr(ma.Schema, args[0])))
     elif sort == "schema-own-method":
@@ -165,12 +143,31 @@ def _change(ma: Any, log: Any, cls: Any, schema: Any, sort: str, *args: Any) -> 
         setattr(schema, sort, args[0])
     elif sort == "dict_class":
         schema.dict_class = collections.OrderedDict
-    elif sort == "nested-key" and hasattr(field, "nested"):
-        for inner in field.schema.fields.values():
-            inner.data_key = f"key of {inner.name}"
     elif sort == "declared" and args[0] in cls._declared_fields:
         cls._declared_fields[args[0]].data_key = "declared"
     elif sort == "library-method":
         kind = getattr(ma.fields, args[0])
         for name in ("_serialize", "_deserialize"):
             log.patch(kind, name, schemas.logged(log, name, getattr(kind, name)))
+    elif field is None:
+        return
+    elif sort in ("data_key", "attribute", "required", "allow_none"):
+        setattr(field, sort, args[1])
+    elif sort in ("dump_default", "load_default"):
+        setattr(field, sort, schemas.default(ma, args[1]))
+    elif sort == "validator":
+        field.validators.append(VALIDATORS[args[1]](ma))
+    elif sort == "no-validators":
+        field.validators.clear()
+    elif sort == "message":
+        field.error_messages[args[1]] = "changed"
+    elif sort == "class":
+        field.__class__ = type("Changed", (kind,), {})
+    elif sort == "method" and hasattr(kind, args[1]):
+        log.patch(kind, args[1], schemas.logged(log, args[1], getattr(kind, args[1])))
+    elif sort == "own-method" and hasattr(kind, args[1]):
+        method = schemas.logged(log, args[1], getattr(kind, args[1]))
+        setattr(field, args[1], method.__get__(field))
+    elif sort == "nested-key" and hasattr(field, "nested"):
+        for inner in field.schema.fields.values():
+            inner.data_key = f"key of {inner.name}"

@@ -19,14 +19,8 @@ from tests.conformance.material import FIELDS, VALUES
 NAMES = ["a", "b", "c", "d", "items", "get"]
 SIMPLE = [kind for kind in FIELDS if not kind.startswith(("nested", "pluck", "list-nested"))]
 OVERRIDES = [
-    "serialize",
-    "get_value",
-    "_serialize",
-    "deserialize",
-    "_deserialize",
-    "_validate",
-    "_validated",
-    "_format_num",
+    *("serialize", "get_value", "_serialize", "deserialize", "_deserialize", "_validate"),
+    *("_validated", "_format_num"),
 ]
 VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "length": lambda ma: ma.validate.Length(min=1, max=3),
@@ -58,6 +52,17 @@ def _fail(ma: Any, messages: Any) -> Callable[[Any], None]:
     return fail
 
 
+MODES = st.sampled_from(["raise", "exclude", "include"])
+
+
+def _names(count: int) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(NAMES), max_size=count)
+
+
+def _seldom(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(st.none(), st.none(), st.none(), strategy)
+
+
 def _optional(**options: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries({}, optional=options)
 
@@ -84,7 +89,7 @@ def _field(kind: str, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[
         {
             "kind": st.just(kind),
             "options": sparse_options,
-            "override": st.one_of(st.none(), st.none(), st.none(), st.sampled_from(OVERRIDES)),
+            "override": _seldom(st.sampled_from(OVERRIDES)),
             "subclass": st.booleans(),
             **more,
         }
@@ -97,11 +102,7 @@ simple_fields = st.sampled_from(SIMPLE).flatmap(_field)
 def _deeper(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
     fields = inner.filter(lambda field: field["kind"] not in ("method-none",))
     schemas = _schemas(fields, max_fields=3)
-    nested_options = _optional(
-        only=st.lists(st.sampled_from(NAMES), max_size=2),
-        exclude=st.lists(st.sampled_from(NAMES), max_size=1),
-        unknown=st.sampled_from(["raise", "exclude", "include"]),
-    )
+    nested_options = _optional(only=_names(2), exclude=_names(1), unknown=MODES)
     form = st.sampled_from(["class", "instance", "lambda", "name"])
     return st.one_of(
         _field("list of", inner=st.tuples(fields)),
@@ -122,17 +123,12 @@ def _schemas(
                 st.sampled_from(NAMES), fields, min_size=1, max_size=max_fields
             ),
             "meta": _optional(
-                unknown=st.sampled_from(["raise", "exclude", "include"]),
-                index_errors=st.just(False),
-                dump_only=st.lists(st.sampled_from(NAMES), max_size=1),
-                load_only=st.lists(st.sampled_from(NAMES), max_size=1),
+                unknown=MODES, index_errors=st.just(False), dump_only=_names(1), load_only=_names(1)
             ),
             "hooks": st.lists(
                 st.tuples(st.sampled_from(HOOKS), st.booleans(), st.booleans()), max_size=2
             ),
-            "override": st.one_of(
-                st.none(), st.none(), st.none(), st.sampled_from(SCHEMA_OVERRIDES)
-            ),
+            "override": _seldom(st.sampled_from(SCHEMA_OVERRIDES)),
             "dict_class": st.one_of(st.none(), st.none(), st.just("ordered")),
         }
     )
@@ -149,16 +145,13 @@ instance_options = _optional(
     only=st.lists(st.sampled_from([*NAMES, "a.a", "b.c"]), min_size=1, max_size=3),
     exclude=st.lists(st.sampled_from([*NAMES, "a.b"]), max_size=2),
     many=st.booleans(),
-    unknown=st.sampled_from(["raise", "exclude", "include"]),
+    unknown=MODES,
     partial=st.sampled_from([True, False, (), ("a",), ("a.a", "b")]),
-    load_only=st.lists(st.sampled_from(NAMES), max_size=1),
-    dump_only=st.lists(st.sampled_from(NAMES), max_size=1),
+    load_only=_names(1),
+    dump_only=_names(1),
 )
 instances = st.one_of(st.just({}), st.just({}), instance_options)
 """Options of a schema instance."""
-
-
-# ---- From a description to a class ----------------------------------------------------
 
 
 def default(ma: Any, name: str) -> Any:
@@ -170,14 +163,13 @@ PROCESSORS = {"str": str, "identity": lambda value: value}
 
 def _options(ma: Any, described: dict[str, Any]) -> dict[str, Any]:
     options = dict(described)
-    for name in ("dump_default", "load_default"):
-        if name in options:
-            options[name] = default(ma, options[name])
-    for name in ("pre_load", "post_load"):
-        if name in options:
-            options[name] = PROCESSORS[options[name]]
-    if "validate" in options:
-        options["validate"] = [VALIDATORS[each](ma) for each in options["validate"]]
+    for name, value in described.items():
+        if name.endswith("_default"):
+            options[name] = default(ma, value)
+        elif name in ("pre_load", "post_load"):
+            options[name] = PROCESSORS[value]
+        elif name == "validate":
+            options[name] = [VALIDATORS[each](ma) for each in value]
     if "load_default" in options:
         options.pop("required", None)
     return options

@@ -38,9 +38,9 @@ class Own(Plain):
         return super().dump(obj, **kwargs)
 
 import inspect
-collecting = "pass_collection"
-if collecting not in inspect.signature(post_dump).parameters:
-    collecting = "pass_many"  # Its name in marshmallow 3.
+# Its name in marshmallow 4 and in 3.
+known = inspect.signature(post_dump).parameters
+collecting = "pass_collection" if "pass_collection" in known else "pass_many"
 
 class Collecting(Plain):
     @post_dump(**{collecting: True})
@@ -105,63 +105,23 @@ from althaia.adapters import django as on_django
 show("django", on_django.SchemaResponse(Row(many=True), rows).content)
 show("django", b"".join(on_django.SchemaStream(Row(), iter(rows))))
 
-import quart
-from althaia.adapters import quart as on_quart
-quarts = on_quart.use(quart.Quart("app"))
-
-@quarts.get("/")
-async def listed():
-    return quart.jsonify(Row(many=True).dump(rows))
-
-async def asked():
-    response = await quarts.test_client().get("/")
-    return await response.get_data()
-
-show("quart", asyncio.run(asked()))
-
-import fastapi
-from althaia.adapters.starlette import JSONResponse
-fast = fastapi.FastAPI(default_response_class=JSONResponse)
-fast.get("/dicts")(lambda: Row(many=True).dump(rows))
-fast.get("/direct")(lambda: SchemaResponse(Row(many=True), rows))
-for path in ("/dicts", "/direct"):
-    show("fastapi", TestClient(fast).get(path).content)
-
-import connexion
-from althaia.adapters.connexion import Jsonifier
-
-def connected():
-    return Row(many=True).dump(rows)
-
-specification = {
-    "openapi": "3.0.0",
-    "info": {"title": "t", "version": "1"},
-    "paths": {"/": {"get": {
-        "operationId": "connected",
-        "responses": {"200": {"description": "", "content": {"application/json": {}}}},
-    }}},
-}
-for kind in (connexion.FlaskApp, connexion.AsyncApp):
-    served = kind("app", jsonifier=Jsonifier())
-    served.add_api(specification, resolver=connexion.resolver.Resolver(lambda name: connected))
-    with served.test_client() as client:
-        show("connexion", client.get("/").content)
 print(bool(althaia.explain(Row).summary()))
 """
 
 
 @pytest.fixture(scope="module")
 def redirected(tmp_path_factory: pytest.TempPathFactory) -> str:
-    for name in ("flask", "starlette", "httpx", "django", "quart", "fastapi", "connexion"):
+    for name in ("flask", "starlette", "httpx", "django"):
         pytest.importorskip(name)
     return succeed("-c", APPLICATION, cwd=tmp_path_factory.mktemp("app"))
 
 
-@pytest.mark.parametrize("variable", ["ALTHAIA_DISABLE=1", "ALTHAIA_PLANS=0"])
-def test_the_same_bytes(redirected: str, variable: str, tmp_path: Path) -> None:
-    name, _, value = variable.partition("=")
-    assert succeed("-c", APPLICATION, cwd=tmp_path, env={name: value}) == redirected
-    assert len(redirected.splitlines()) > 25
+def test_the_same_bytes(redirected: str, tmp_path: Path) -> None:
+    assert len(redirected.splitlines()) > 20
+    for env in ({"ALTHAIA_DISABLE": "1"}, {"ALTHAIA_PLANS": "0"}):
+        assert succeed("-c", APPLICATION, cwd=tmp_path, env=env) == redirected
+    code = APPLICATION.replace("althaia.patch()", "")
+    assert succeed("-c", code, cwd=tmp_path) == redirected
 
 
 @pytest.mark.parametrize("version", ["4.3.1", "3.26.2"])
@@ -179,20 +139,6 @@ def test_a_pure_build(redirected: str, tmp_path: Path) -> None:
     assert succeed("-c", APPLICATION, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}) == redirected
     said = succeed("-m", "althaia", "info", cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)})
     assert "plans             none" in said
-
-
-def test_where_nobody_patched(redirected: str, tmp_path: Path) -> None:
-    code = APPLICATION.replace("althaia.patch()", "")
-    assert succeed("-c", code, cwd=tmp_path) == redirected
-
-
-def test_explain_says_why_there_is_no_plan(tmp_path: Path) -> None:
-    (tmp_path / "shop.py").write_text(
-        "from marshmallow import Schema, fields\nclass S(Schema):\n    a = fields.Int()\n"
-    )
-    words = ("-m", "althaia", "explain", "shop:S")
-    said = succeed(*words, cwd=tmp_path, env={"ALTHAIA_DISABLE": "1"})
-    assert "no plans run: ALTHAIA_DISABLE is set" in said
 
 
 def test_a_real_schema_in_a_redirected_process(tmp_path: Path) -> None:

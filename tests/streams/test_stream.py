@@ -77,12 +77,6 @@ def test_joined_it_is_the_text(
         assert b"".join(lines) == b"".join(expected_lines)
 
 
-def test_chunks_are_about_as_large_as_asked() -> None:
-    sizes = [len(chunk) for chunk in althaia.stream(RowSchema(), rows(20_000), chunk_bytes=10_000)]
-    assert sizes[0] < 5_000
-    assert all(5_000 < size < 20_000 for size in sizes[4:-2])
-
-
 def test_asynchronous_objects() -> None:
     async def later() -> AsyncIterator[Any]:
         for row in rows(500):
@@ -95,14 +89,6 @@ def test_asynchronous_objects() -> None:
     assert asyncio.run(collect()) == RowSchema().dumps(rows(500), many=True).encode()
     lines = asyncio.run(collect(lines=True)).splitlines()
     assert [json.loads(line)["number"] for line in lines] == list(range(500))
-
-
-def test_objects_that_are_both_are_read_at_once() -> None:
-    class Both(list[Any]):
-        def __aiter__(self) -> AsyncIterator[Any]:
-            raise AssertionError
-
-    assert b"".join(althaia.stream(RowSchema(), Both(rows(2)))).count(b"number") == 2  # type: ignore[arg-type]
 
 
 def test_objects_are_taken_when_they_are_needed() -> None:
@@ -204,9 +190,6 @@ def test_an_error_ends_the_stream() -> None:
         assert getattr(caught.value, "__notes__", None) == notes
 
 
-# ---- What is refused ---------------------------------------------------------------------
-
-
 class OwnDump(RowSchema):
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
         return super().dump(obj, many=many)
@@ -243,13 +226,24 @@ def test_what_is_refused_is_refused_at_once(schema: Any, options: Any, words: st
         althaia.stream(schema(), never(), **options)
 
 
-def test_wrong_arguments() -> None:
+def test_wrong_arguments_and_odd_objects() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         althaia.stream(RowSchema(), [], chunk_bytes=0)
     with pytest.raises(TypeError, match="unknown"):
         althaia.stream(RowSchema(), [], unknown=1)
     with pytest.raises(TypeError, match="not iterable"):
         althaia.stream(RowSchema(), 5)  # type: ignore[call-overload]
+
+    class Both(list[Any]):
+        def __aiter__(self) -> AsyncIterator[Any]:
+            raise AssertionError
+
+    assert b"".join(althaia.stream(RowSchema(), Both(rows(2)))).count(b"number") == 2  # type: ignore[arg-type]
+    lines = b"".join(althaia.stream(CollectionSchema(), rows(2), lines=True)).splitlines()
+    assert [json.loads(line)["data"]["number"] for line in lines] == [0, 1]
+    sizes = [len(chunk) for chunk in althaia.stream(RowSchema(), rows(20_000), chunk_bytes=10_000)]
+    assert sizes[0] < 5_000
+    assert all(5_000 < size < 20_000 for size in sizes[4:-2])
 
 
 @pytest.mark.parametrize(
@@ -262,13 +256,6 @@ def test_options_that_json_cannot_use(options: dict[str, Any]) -> None:
         althaia.stream(RowSchema(), [], **options)
     assert str(caught.value) == str(expected.value)
 
-
-def test_collection_hooks_go_line_by_line() -> None:
-    lines = b"".join(althaia.stream(CollectionSchema(), rows(2), lines=True)).splitlines()
-    assert [json.loads(line)["data"]["number"] for line in lines] == [0, 1]
-
-
-# ---- Memory -------------------------------------------------------------------------------
 
 PROGRAM = """
 import resource, sys
@@ -297,9 +284,6 @@ def test_memory_does_not_grow_with_the_length() -> None:
     )
     before, after = map(int, done.stdout.split())
     assert after - before < 5 * 1024
-
-
-# ---- Bytes --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("schema", [RowSchema, HookedSchema, CollectionSchema, OwnDumps])

@@ -11,18 +11,32 @@ import pytest
 import althaia
 
 ROOT = Path(__file__).parents[2]
+JOBS = [
+    "dump_one load_one new_fresh",
+    "dump_many load_many refuse",
+    "new_class new_instance use_fresh new_fresh",
+    "set_attributes look_into dump_one load_one",
+    "change_key use_key",
+    "replace_fields use_fields",
+    "patch_class use_class ask",
+]
+"""Those that meet each other most where few others run."""
 
 
 @pytest.mark.skipif(
     not althaia.info().compiled,
     reason="the program also writes MessagePack, which a pure build has not",
 )
-@pytest.mark.parametrize("library", ["althaia.marshmallow", "marshmallow"])
-def test_no_wrong_answer_and_no_crash(library: str) -> None:
-    """Upstream goes first over the same ground: what it raises would be no fault of ours."""
+@pytest.mark.parametrize(
+    ("library", "jobs"),
+    # Upstream goes first over the same ground: what it raises would be no fault of ours.
+    [("marshmallow", ""), *(("althaia.marshmallow", jobs) for jobs in ("", *JOBS))],
+)
+def test_no_wrong_answer_and_no_crash(library: str, jobs: str) -> None:
     command = [
         *(sys.executable, "-X", "faulthandler", "-m", "tests.threads.stress"),
-        *("--library", library, "--seconds", "3"),
+        *("--library", library, "--seconds", "1" if jobs else "3"),
+        *(word for job in jobs.split() for word in ("--job", job)),
     ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, f"{done.stdout[-1000:]}\n{done.stderr[-4000:]}"
