@@ -1,8 +1,10 @@
-"""Schemas in use while the process collects, forks, ends, or has its objects taken apart."""
+"""Schemas in use while the process collects, forks or ends, or user code does what it likes."""
 
 from __future__ import annotations
 
+import gc
 import os
+from typing import Any
 
 import pytest
 
@@ -17,51 +19,82 @@ def ended_well(library: str, case: str) -> Outcome:
     return found
 
 
+FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
+COMPILED = pytest.mark.skipif(
+    not althaia.info().compiled, reason="only extension modules refuse subinterpreters"
+)
+REPORTS = [
+    pytest.param("schemas_are_freed", {"alive": 0}),
+    pytest.param("collected_in_mid_call", {"dumped": 30, "works": True}),
+    pytest.param("at_exit", {"at exit": True}),
+    pytest.param("finalizers_at_shutdown", {"finalizer": "dumped"}, marks=frees_at_exit),
+    pytest.param("threads_at_shutdown", {"ended": True}),
+    pytest.param("fork", {"children": [0], "works": True}, marks=FORKS),
+    pytest.param("subinterpreter", {"answer": "function", "works": True}, marks=COMPILED),
+]
+
+
 @pytest.mark.parametrize("library", OURS)
-class TestLifetime:
-    def test_schemas_are_freed(self, library: str) -> None:
-        assert ended_well(library, "schemas_are_freed").of("alive") == 0
+@pytest.mark.parametrize(("case", "reported"), REPORTS)
+def test_what_is_reported(library: str, case: str, reported: dict[str, Any]) -> None:
+    assert ended_well(library, case).results == reported
 
-    def test_collected_in_mid_call(self, library: str) -> None:
-        found = ended_well(library, "collected_in_mid_call")
-        assert found.of("dumped") == 30
-        assert found.of("works")
 
-    def test_at_exit(self, library: str) -> None:
-        assert ended_well(library, "at_exit").of("at exit")
+@pytest.mark.parametrize("library", OURS)
+def test_schema_taken_apart_in_mid_dump(library: str) -> None:
+    found = ended_well(library, "schema_taken_apart_in_mid_dump")
+    assert len(found.results) == 13
+    assert found.of("works")
 
-    @frees_at_exit
-    def test_finalizers_at_shutdown(self, library: str) -> None:
-        assert ended_well(library, "finalizers_at_shutdown").of("finalizer") == "dumped"
 
-    def test_threads_at_shutdown(self, library: str) -> None:
-        assert ended_well(library, "threads_at_shutdown").of("ended")
+@pytest.mark.parametrize("library", OURS)
+@pytest.mark.parametrize(
+    ("case", "least"), [("collections_that_change", 8), ("hostile_values", 25)]
+)
+def test_as_upstream(library: str, case: str, least: int) -> None:
+    expected = ended_well("upstream", case)
+    assert ended_well(library, case).results == expected.results
+    assert len(expected.results) > least
 
-    @pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
-    def test_fork(self, library: str) -> None:
-        found = ended_well(library, "fork")
-        assert found.of("children") == [0]
-        assert found.of("works")
 
-    @pytest.mark.skipif(
-        not althaia.info().compiled, reason="only extension modules refuse subinterpreters"
-    )
-    def test_subinterpreter(self, library: str) -> None:
-        found = ended_well(library, "subinterpreter")
-        assert found.of("answer") == "function"
-        assert found.of("works")
+JOBS = (
+    *("dump an object", "dump a mapping", "dump an iterator"),
+    *("load", "load a mapping", "load many"),
+)
 
-    def test_schema_taken_apart_in_mid_dump(self, library: str) -> None:
-        found = ended_well(library, "schema_taken_apart_in_mid_dump")
-        assert len(found.results) == 13
-        assert found.of("works")
 
-    def test_collections_that_change(self, library: str) -> None:
-        expected = ended_well("upstream", "collections_that_change")
-        assert ended_well(library, "collections_that_change").results == expected.results
-        assert len(expected.results) > 8
+@pytest.mark.parametrize("library", OURS)
+@pytest.mark.parametrize("job", JOBS)
+def test_interrupted_out_of_any_call_into_user_code(job: str, library: str) -> None:
+    """The same calls before, and all well afterwards."""
+    expected, found = run("callbacks", "upstream").of(job), run("callbacks", library).of(job)
+    assert len(expected) > 10
+    assert found == expected
+    # Each call was cut once; upstream lets every interruption out and then answers right.
+    whole, *cut = expected
+    assert [before[-1] for _, before, _ in cut] == whole[1]
+    assert all(interrupted.startswith("KeyboardInterrupt") for interrupted, _, _ in cut)
+    assert {afterwards for _, _, afterwards in cut} == {whole[0]}
 
-    def test_hostile_values(self, library: str) -> None:
-        expected = ended_well("upstream", "hostile_values")
-        assert ended_well(library, "hostile_values").results == expected.results
-        assert len(expected.results) > 25
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not hasattr(gc, "callbacks"), reason="this interpreter's collector calls nobody back"
+)
+@pytest.mark.parametrize("library", OURS)
+@pytest.mark.parametrize(
+    ("case", "least"),
+    [
+        ("replace_a_fields_dictionary", 241),
+        ("construct_again", 241),
+        ("replace_the_dictionary", 241),
+        ("set_an_attribute", 241),
+        ("waiting_for_a_lock", 39),
+        # A collection in the allocation of an instance's dictionary replaces that dictionary.
+        ("inline_values_replaced", 90_000),
+    ],
+)
+def test_code_that_the_collector_runs(library: str, case: str, least: int) -> None:
+    found = run("collector", library, case)
+    found.check()
+    assert found.of(case) >= least

@@ -11,18 +11,9 @@ import althaia
 from tests.hostile.processes import OURS, run, skip_where_the_interpreter_crashes
 
 JOBS = (
-    "dump",
-    "dump many",
-    "load",
-    "load many",
-    "refuse",
-    "dump with a new schema",
-    "load with a new schema",
-    "dumps",
-    "dumps many",
-    "loads",
-    "dumps MessagePack",
-    "loads MessagePack",
+    *("dump", "dump many", "load", "load many", "refuse", "dump with a new schema"),
+    *("load with a new schema", "dumps", "dumps many", "loads"),
+    *("dumps MessagePack", "loads MessagePack"),
 )
 PLANNED_JOBS = ("tree", "make plans", "make steps", "dumps a long text", "stream")
 
@@ -46,30 +37,18 @@ def _interpreter_survives() -> None:
         skip_where_the_interpreter_crashes("no memory, with assertions")
 
 
-@pytest.mark.parametrize("library", OURS)
-@pytest.mark.parametrize("job", JOBS)
-def test_each_allocation_may_fail(job: str, library: str) -> None:
-    found = run("memory", library, timeout=900).of(job)
-    assert found["failures"] > 20
-    assert not found["strange"]
+ALL = [(job, library) for job in JOBS for library in OURS]
 
 
-@pytest.mark.parametrize("library", OURS)
-@pytest.mark.parametrize("job", [job for job in JOBS if "new schema" not in job])
-def test_failures_leave_nothing_behind(job: str, library: str) -> None:
-    # CPython loses some blocks itself where the frame of a function in the test cannot be had.
-    found = run("memory", library, timeout=900).of(job)
-    assert found["leaked"] < found["failures"] / 2
-
-
-@pytest.mark.parametrize("job", PLANNED_JOBS)
-def test_what_only_plans_do_fails_and_leaves_nothing(job: str) -> None:
+@pytest.mark.parametrize(("job", "library"), [*ALL, *((job, "plans") for job in PLANNED_JOBS)])
+def test_each_allocation_may_fail_and_leaves_nothing_behind(job: str, library: str) -> None:
     if job == "make plans" and sys.version_info >= (3, 15):
         pytest.skip("CPython 3.15.0 itself crashes where list.append finds no memory")
-    found = run("memory", "plans", timeout=900).of(job)
+    found = run("memory", library, timeout=900).of(job)
     assert found["failures"] > 20
     assert not found["strange"]
-    assert found["leaked"] < found["failures"] / 2
+    # CPython loses some blocks itself where the frame of a function in the test cannot be had.
+    assert "new schema" in job or found["leaked"] < found["failures"] / 2
 
 
 def test_no_step_fails_otherwise() -> None:

@@ -115,11 +115,8 @@ def of_functions() -> Iterator[tuple[Any, ...]]:
     def refuse(value: Any) -> None:
         raise Refused(["no"]) if value else Broken
 
-    class Refused(ma.ValidationError):
-        pass
-
-    class Broken(Exception):
-        pass
+    Refused, Broken = type("Refused", (ma.ValidationError,), {}), type("Broken", (Exception,), {})
+    Table, Encoder = type("Table", (dict,), {}), type("Encoder", (json.JSONEncoder,), {})
 
     class Range(ma.validate.Range):
         def __call__(self, value: Any) -> Any:
@@ -128,12 +125,6 @@ def of_functions() -> Iterator[tuple[Any, ...]]:
     class Called:
         def __call__(self, value: Any) -> Any:
             return value
-
-    class Table(dict[str, Any]):
-        pass
-
-    class Encoder(json.JSONEncoder):
-        pass
 
     colours = enum.Enum("Colour", {"one": "1"})
     for hook in HOOKS:
@@ -154,30 +145,14 @@ def of_functions() -> Iterator[tuple[Any, ...]]:
 def of_objects() -> Iterator[tuple[Any, ...]]:
     """Classes of objects that a schema which lives longer has dumped."""
 
-    class Plain:
-        a = "1"
+    def one(self: Any, *args: Any) -> Any:
+        return 1
 
-    @dataclasses.dataclass
-    class Data:
-        a: str
-
-    class Slots:
-        __slots__ = ("__weakref__", "a")
-
-    class Computed:
-        a = property(lambda self: 1)
-
-    class Items:
-        def __getitem__(self, name: str) -> Any:
-            return 1
-
-    class Mapped(dict[str, Any]):
-        pass
-
-    class Dynamic:
-        def __getattr__(self, name: str) -> Any:
-            return 1
-
+    Data = dataclasses.make_dataclass("Data", [("a", str)])
+    Slots = type("Slots", (), {"__slots__": ("__weakref__", "a")})
+    Plain, Mapped = type("Plain", (), {"a": "1"}), type("Mapped", (dict,), {})
+    Computed = type("Computed", (), {"a": property(one)})
+    Items, Dynamic = (type(name, (), {name: one}) for name in ("__getitem__", "__getattr__"))
     for obj in (Plain(), Data("1"), Slots(), Computed(), Items(), Mapped(a=1), Dynamic()):
         use(LASTING, 20, obj, {"a": obj})
         yield obj, type(obj), schema_of(fields.Raw(load_default=obj, dump_default=obj))

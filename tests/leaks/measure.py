@@ -10,6 +10,7 @@ import datetime as dt
 import decimal
 import enum
 import gc
+import ipaddress
 import itertools
 import json
 import sys
@@ -90,27 +91,14 @@ class Row:
     """An object with all of it as attributes."""
 
     def __init__(self) -> None:
-        self.text = "x"
-        self.mail = "a@b.cd"
-        self.url = "http://example.com"
-        self.number = 5
-        self.real = 1.5
-        self.money = decimal.Decimal("1.25")
-        self.truth = True
-        self.moment = MOMENT
-        self.day = MOMENT.date()
-        self.time = MOMENT.time()
-        self.span = dt.timedelta(seconds=5)
-        self.id = uuid.UUID(int=2**100 + 5)
-        self.ip = __import__("ipaddress").IPv4Address("10.0.0.1")
-        self.colour = Colour.RED
-        self.list = [1, 2]
-        self.pair = (1, "2")
-        self.map = {"a": 1}
-        self.inner = {"a": 1, "b": "x"}
-        self.many = [{"a": 1, "b": "x"}, {"a": 2}]
-        self.pluck = {"a": 9}
-        self.slug = "s"
+        vars(self).update(
+            text="x", mail="a@b.cd", url="http://example.com", number=5, real=1.5, slug="s",
+            money=decimal.Decimal("1.25"), truth=True, moment=MOMENT, day=MOMENT.date(),
+            time=MOMENT.time(), span=dt.timedelta(seconds=5), id=uuid.UUID(int=2**100 + 5),
+            ip=ipaddress.IPv4Address("10.0.0.1"), colour=Colour.RED, list=[1, 2], pair=(1, "2"),
+            map={"a": 1}, inner={"a": 1, "b": "x"}, many=[{"a": 1, "b": "x"}, {"a": 2}],
+            pluck={"a": 9},
+        )  # fmt: skip
 
 
 # All references there are, which a debug build of CPython counts.
@@ -208,12 +196,10 @@ def errors(rounds: int) -> dict[str, Any]:
     worse = {"inner": {"a": "x"}, "many": [{}, {"a": "x"}], "list": ["x"], "map": {1: "x"}}
 
     def work() -> None:
-        attempt(schema.dump, {"number": "x"})
-        attempt(schema.dump, {"inner": {"a": "x"}})
-        attempt(schema.dump, {"list": [1, 2, "x"]})
-        attempt(schema.load, bad)
-        attempt(schema.load, worse)
-        attempt(schema.load, 3)
+        for wrong in ({"number": "x"}, {"inner": {"a": "x"}}, {"list": [1, 2, "x"]}):
+            attempt(schema.dump, wrong)
+        for given in (bad, worse, 3):
+            attempt(schema.load, given)
         schema.validate(worse)
 
     return grown(work, rounds, schema, bad, worse, *schema.fields.values())
@@ -396,11 +382,9 @@ def freed(rounds: int) -> dict[str, Any]:
     schema.load({})
     check("a replaced nested schema", old_nested)
 
-    schema.dump_fields = {}
-    schema.load_fields = {}
+    schema.dump_fields, schema.load_fields = {}, {}
     declared = [weakref.ref(each) for each in schema.fields.values()]
-    schema.fields = {}
-    schema.declared_fields = {}
+    schema.fields, schema.declared_fields = {}, {}
     schema.dump({})
     schema.load({})
     check("all fields", *declared)
@@ -418,19 +402,9 @@ def freed(rounds: int) -> dict[str, Any]:
 MEASURES: dict[str, Measure] = {
     measure.__name__: measure
     for measure in (
-        dumps,
-        loads,
-        errors,
-        texts,
-        streams,
-        packed,
-        changes,
-        nested,
-        instances,
-        classes,
-        freed,
+        dumps, loads, errors, texts, streams, packed, changes, nested, instances, classes, freed
     )
-}
+}  # fmt: skip
 
 
 if __name__ == "__main__":

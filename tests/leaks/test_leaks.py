@@ -23,18 +23,9 @@ pytestmark = pytest.mark.slow
 FACTOR = int(os.environ.get("LEAK_FACTOR", "1"))
 
 ROUNDS = {
-    "dumps": 20_000,
-    "loads": 8_000,
-    "errors": 1_200,
-    "texts": 2_000,
-    "streams": 500,
-    "packed": 2_000,
-    "changes": 1_000,
-    "nested": 3_000,
-    "instances": 3_000,
-    "classes": 500,
-    "freed": 1,
-}
+    "dumps": 20_000, "loads": 8_000, "errors": 1_200, "texts": 2_000, "streams": 500, "freed": 1,
+    "packed": 2_000, "changes": 1_000, "nested": 3_000, "instances": 3_000, "classes": 500,
+}  # fmt: skip
 
 SLACK = 60
 """Memory blocks that may come and go: free lists, caches of CPython's own. A leak of one block
@@ -51,10 +42,6 @@ FEW_REFERENCES = 20
 """Unlike blocks, references that a debug build counts come out even."""
 
 
-def measure(name: str, rounds: int, **environment: str) -> dict[str, Any]:
-    return printed("measure", name, str(rounds), **environment)
-
-
 def printed(module: str, *arguments: str, **environment: str) -> dict[str, Any]:
     done = subprocess.run(
         [sys.executable, "-m", f"tests.leaks.{module}", *arguments],
@@ -67,19 +54,11 @@ def printed(module: str, *arguments: str, **environment: str) -> dict[str, Any]:
     return shown
 
 
-def compiled() -> bool:
-    """Whether this build has extension modules."""
-    return bool(althaia.info().as_dict()["compiled"])
-
-
-def test_every_measure_has_its_rounds() -> None:
-    assert ROUNDS.keys() == MEASURES.keys()
-
-
 @pytest.mark.parametrize("name", [name for name in ROUNDS if name != "freed"])
 def test_nothing_grows(name: str) -> None:
-    shown = measure(name, ROUNDS[name] * FACTOR)
-    slack = SLACK if compiled() else PURE_SLACK
+    assert ROUNDS.keys() == MEASURES.keys()
+    shown = printed("measure", name, str(ROUNDS[name] * FACTOR))
+    slack = SLACK if althaia.info().compiled else PURE_SLACK
     assert shown["blocks"] <= max(slack, MORE_SLACK.get(name, 0))
     assert not any(shown["references"])
     # All references of the process; 0 but in a debug build.
@@ -90,7 +69,7 @@ def test_nothing_grows(name: str) -> None:
 
 @pytest.mark.parametrize("plans", ["1", "0"])
 def test_what_is_let_go_is_freed(plans: str) -> None:
-    assert measure("freed", 1, ALTHAIA_PLANS=plans) == {"alive": []}
+    assert printed("measure", "freed", "1", ALTHAIA_PLANS=plans) == {"alive": []}
 
 
 @frees_at_exit

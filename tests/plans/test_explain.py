@@ -194,6 +194,9 @@ def test_a_schema_of_the_real_marshmallow(wrong: Any) -> None:
     explanation = althaia.explain(wrong)
     assert "of the real marshmallow: call althaia.patch()" in explanation.as_dict()["no_plans"]
     assert explanation.summary().startswith("no plans run: ")
+    disabled = types.SimpleNamespace(disable=True)
+    with mock.patch("althaia.engine.explain.settings", return_value=disabled):
+        assert "no plans run: ALTHAIA_DISABLE is set" in althaia.explain(wrong).as_text()
 
 
 def test_a_class_that_wants_arguments_says_so_itself() -> None:

@@ -43,6 +43,14 @@ def touching(name: str, result: Any = None) -> Any:
     return call
 
 
+def touching_hook(name: str) -> Any:
+    def hook(self: Any, data: Any, *args: Any, **kwargs: Any) -> Any:
+        wire.touch(name)
+        return data
+
+    return hook
+
+
 class Custom(fields.Field):
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
         wire.touch(f"_serialize {attr}")
@@ -55,16 +63,8 @@ class Custom(fields.Field):
 
 class Child(m.Schema):
     inner = Custom()
-
-    @m.post_dump
-    def after_dump(self, data: Any, **kwargs: Any) -> Any:
-        wire.touch("child post_dump")
-        return data
-
-    @m.post_load
-    def after_load(self, data: Any, **kwargs: Any) -> Any:
-        wire.touch("child post_load")
-        return data
+    after_dump = m.post_dump(touching_hook("child post_dump"))
+    after_load = m.post_load(touching_hook("child post_load"))
 
 
 class Parent(m.Schema):
@@ -91,38 +91,13 @@ class Parent(m.Schema):
         wire.touch(f"get_attribute {attr}")
         return super().get_attribute(obj, attr, default)
 
-    @m.pre_dump
-    def before_dump(self, data: Any, **kwargs: Any) -> Any:
-        wire.touch("pre_dump")
-        return data
-
-    @m.post_dump(pass_original=True)
-    def after_dump(self, data: Any, original: Any, **kwargs: Any) -> Any:
-        wire.touch("post_dump")
-        return data
-
-    @m.post_dump(pass_collection=True)
-    def after_dumps(self, data: Any, **kwargs: Any) -> Any:
-        wire.touch("post_dump collection")
-        return data
-
-    @m.pre_load
-    def before_load(self, data: Any, **kwargs: Any) -> Any:
-        wire.touch("pre_load")
-        return data
-
-    @m.validates("plain")
-    def check_plain(self, value: Any, **kwargs: Any) -> None:
-        wire.touch("validates")
-
-    @m.validates_schema
-    def check_all(self, data: Any, **kwargs: Any) -> None:
-        wire.touch("validates_schema")
-
-    @m.post_load
-    def after_load(self, data: Any, **kwargs: Any) -> Any:
-        wire.touch("post_load")
-        return data
+    before_dump = m.pre_dump(touching_hook("pre_dump"))
+    after_dump = m.post_dump(pass_original=True)(touching_hook("post_dump"))
+    after_dumps = m.post_dump(pass_collection=True)(touching_hook("post_dump collection"))
+    before_load = m.pre_load(touching_hook("pre_load"))
+    after_load = m.post_load(touching_hook("post_load"))
+    check_plain = m.validates("plain")(touching("validates"))
+    check_all = m.validates_schema(touching("validates_schema"))
 
 
 class Touchy(UserDict):

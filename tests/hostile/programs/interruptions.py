@@ -43,21 +43,18 @@ NUMBERS = {"numbers": [1] * 5 * MILLION}
 TABLE = {"table": {str(number): 1 for number in range(2 * MILLION)}}
 NESTED = {"nested": ROWS}
 
-JOBS: dict[str, Callable[[], object]] = {
-    "dump many": lambda: Item(many=True).dump(ROWS),
-    "dump a list": lambda: Box().dump(NUMBERS),
-    "dump a mapping": lambda: Box().dump(TABLE),
-    "dump nested": lambda: Box().dump(NESTED),
-    "load many": lambda: Item(many=True).load(ROWS),
-    "load a list": lambda: Box().load(NUMBERS),
-    "load a mapping": lambda: Box().load(TABLE),
-    "load nested": lambda: Box().load(NESTED),
-    "dumps many": lambda: Item(many=True).dumps(ROWS),
-    "dumps a list": lambda: Box().dumps(NUMBERS),
-    "dumps a mapping": lambda: Box().dumps(TABLE),
-    "dumps nested": lambda: Box().dumps(NESTED),
-    "load wrong": lambda: Item(many=True).validate(WRONG_ROWS),
-}
+
+def jobs(way: str) -> dict[str, Callable[[], object]]:
+    return {
+        f"{way} many": lambda: getattr(Item(many=True), way)(ROWS),
+        f"{way} a list": lambda: getattr(Box(), way)(NUMBERS),
+        f"{way} a mapping": lambda: getattr(Box(), way)(TABLE),
+        f"{way} nested": lambda: getattr(Box(), way)(NESTED),
+    }
+
+
+JOBS = jobs("dump") | jobs("load") | jobs("dumps")
+JOBS["load wrong"] = lambda: Item(many=True).validate(WRONG_ROWS)
 
 
 class Turns:
@@ -107,14 +104,16 @@ def interrupt(job: Callable[[], object]) -> float:
     return caught - sent[0]
 
 
+class Alarm(BaseException):
+    pass
+
+
+def ring(*_: Any) -> None:
+    raise Alarm
+
+
 def alarm(job: Callable[[], object]) -> float:
     """Seconds from SIGPROF to the exception its handler raises."""
-
-    class Alarm(BaseException):
-        pass
-
-    def ring(*_: Any) -> None:
-        raise Alarm
 
     signal.signal(signal.SIGPROF, ring)
     start = process_time()
@@ -129,19 +128,13 @@ def alarm(job: Callable[[], object]) -> float:
 def waits(job: Callable[[], object]) -> dict[str, float]:
     """The median and the longest wait of another thread during half a second of the job."""
 
-    class Enough(BaseException):
-        pass
-
-    def ring(*_: Any) -> None:
-        raise Enough
-
     signal.signal(signal.SIGPROF, ring)
     with Turns() as turns:
         signal.setitimer(signal.ITIMER_PROF, 0.5)
         try:
             while True:
                 job()
-        except Enough:
+        except Alarm:
             pass
     ordered = sorted(turns.waits)
     return {"median": ordered[len(ordered) // 2], "longest": ordered[-1]}

@@ -51,10 +51,19 @@ def used() -> Any:
     return schema
 
 
+def tried(what: str, call: Callable[..., object], *args: Any, **options: Any) -> None:
+    begin(what)
+    try:
+        call(*args, **options)
+    except Exception as error:
+        report(what, f"{type(error).__name__}: {error}"[:200])
+    else:
+        report(what, "returned")
+
+
 @case
 def schemas_are_freed() -> None:
     """In cycles with themselves, their fields and user objects, plans or not."""
-
     seen = thrown_away()
     m.class_registry._registry.clear()
     gc.collect()
@@ -199,32 +208,16 @@ os.write({write}, answer.encode())
 def schema_taken_apart_in_mid_dump() -> None:
     """What a dump uses is taken from under it; afterwards a new schema is as ever."""
 
-    def clear(schema: Any) -> None:
-        schema.__dict__.clear()
-
-    def drop_fields(schema: Any) -> None:
-        schema.dump_fields.clear()
-        schema.load_fields.clear()
-        schema.fields.clear()
-
-    def strip_fields(schema: Any) -> None:
-        for field in schema.fields.values():
-            field.__dict__.clear()
-
-    def change_class(schema: Any) -> None:
-        schema.__class__ = Other
-
-    def replace_dict(schema: Any) -> None:
-        schema.__dict__ = {}
-
-    def cut_class(schema: Any) -> None:
-        for name in ("child", "name"):
-            type(schema)._declared_fields.pop(name, None)
-
-    class Other(m.Schema):
-        pass
-
-    for harm in (clear, drop_fields, strip_fields, change_class, replace_dict, cut_class):
+    harms = (
+        "schema.__dict__.clear()",
+        "schema.dump_fields.clear(); schema.load_fields.clear(); schema.fields.clear()",
+        "for field in schema.fields.values(): field.__dict__.clear()",
+        "schema.__class__ = Other",
+        "schema.__dict__ = {}",
+        "for name in ('child', 'name'): type(schema)._declared_fields.pop(name, None)",
+    )
+    names = {"Other": type("Other", (m.Schema,), {})}
+    for harm in harms:
 
         class Victim(m.Schema):
             child = fields.Nested(Child)
@@ -245,17 +238,11 @@ def schema_taken_apart_in_mid_dump() -> None:
                 victim.dump(row)
 
             def act(victim: Any = victim, harm: Any = harm) -> int:
-                harm(victim)
+                exec(harm, {**names, "schema": victim})
                 gc.collect()
                 return 2
 
-            begin(f"{harm.__name__} {use_first}")
-            try:
-                victim.dump([{**row, "act": act}, row, row], many=True)
-            except Exception as error:
-                report(f"{harm.__name__} {use_first}", type(error).__name__)
-            else:
-                report(f"{harm.__name__} {use_first}", "returned")
+            tried(f"{harm} {use_first}", victim.dump, [{**row, "act": act}, row, row], many=True)
     report("works", works(Parent()))
 
 
@@ -292,13 +279,7 @@ def collections_that_change() -> None:
     table: dict[str, Any] = {}
     for number in range(20):
         table[f"k{number}"] = Eager(lambda: table.pop(next(iter(table)), None))
-    begin("table")
-    try:
-        Names().dump({"table": table})
-    except RuntimeError as error:
-        report("table", type(error).__name__)
-    else:
-        report("table", "returned")
+    tried("table", Names().dump, {"table": table})
     report("works", works(Parent()))
 
 
@@ -306,29 +287,12 @@ def collections_that_change() -> None:
 def hostile_values() -> None:
     """Values whose comparison, hash, text and class do what they like."""
 
-    class Hostile:
-        def __eq__(self, other: object) -> bool:
-            raise ZeroDivisionError("eq")
+    def refuse(self: Any, *args: Any) -> Any:
+        raise ZeroDivisionError("asked")
 
-        def __hash__(self) -> int:
-            raise ZeroDivisionError("hash")
-
-        def __bool__(self) -> bool:
-            raise ZeroDivisionError("bool")
-
-        def __str__(self) -> str:
-            raise ZeroDivisionError("str")
-
-        def __iter__(self) -> Any:
-            raise ZeroDivisionError("iter")
-
-        def __len__(self) -> int:
-            raise ZeroDivisionError("len")
-
-        def __getattribute__(self, name: str) -> Any:
-            if name == "__class__":
-                raise ZeroDivisionError("class")
-            return object.__getattribute__(self, name)
+    asked = ("eq", "hash", "bool", "str", "iter", "len")
+    methods = {f"__{name}__": refuse for name in asked}
+    Hostile = type("Hostile", (), {**methods, "__class__": property(refuse)})
 
     class Liar(list):
         def __len__(self) -> int:
@@ -356,13 +320,7 @@ def hostile_values() -> None:
         schema = m.Schema.from_dict({"a": field})()
         for direction in ("dump", "load"):
             for _ in range(3):
-                begin(f"{direction} {title}")
-                try:
-                    getattr(schema, direction)({"a": Hostile()})
-                except Exception as error:
-                    report(f"{direction} {title}", f"{type(error).__name__}: {error}"[:200])
-                else:
-                    report(f"{direction} {title}", "returned")
+                tried(f"{direction} {title}", getattr(schema, direction), {"a": Hostile()})
     report("liar dump", Child(many=True).dump(Liar()))
     report("liar load", Child(many=True).load(Liar()))
     report("works", works(Parent()))
