@@ -1,14 +1,11 @@
 """Values and schemas that the adapters' tests share."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime as dt
 import decimal
 import json
 import types
 import uuid
-from typing import Any
 
 import pytest
 import simplejson
@@ -23,14 +20,14 @@ class Point:
 
 
 class Html:
-    def __html__(self) -> str:
+    def __html__(self):
         return "<b>ü & \u2028</b>"
 
-    def __repr__(self) -> str:
+    def __repr__(self):
         return "Html()"
 
 
-VALUES: list[Any] = [
+VALUES = [
     None,
     True,
     0,
@@ -87,22 +84,22 @@ class WrittenBySimplejson(PriceSchema):
 class WithEnvelope(PriceSchema):
     """Its ``dumps`` writes more than the dumped object."""
 
-    def dumps(self, *args: Any, **kwargs: Any) -> str:
+    def dumps(self, *args, **kwargs):
         return f'{{"data": {super().dumps(*args, **kwargs)}}}'
 
 
-def with_own_dumps() -> ma.Schema:
+def with_own_dumps():
     """Return an instance that has a ``dumps`` of its own."""
     schema = PriceSchema()
-    schema.dumps = lambda *args, **kwargs: "own"  # type: ignore[method-assign]
+    schema.dumps = lambda *args, **kwargs: "own"
     return schema
 
 
-OWN_TEXTS: list[Any] = [WrittenElsewhere, WrittenBySimplejson, WithEnvelope, with_own_dumps]
+OWN_TEXTS = [WrittenElsewhere, WrittenBySimplejson, WithEnvelope, with_own_dumps]
 """Schemas whose ``dumps`` gives something else than the JSON text of what they dump."""
 
 
-def order(number: int) -> dict[str, Any]:
+def order(number):
     return {
         "z_id": number,
         "made": dt.datetime(2024, 1, 1, 10, number % 60, tzinfo=dt.UTC),
@@ -114,10 +111,10 @@ def order(number: int) -> dict[str, Any]:
 
 
 @pytest.fixture
-def schema() -> Any:
+def schema():
     return OrderSchema()
 
 
 @pytest.fixture
-def orders() -> list[dict[str, Any]]:
+def orders():
     return [order(number) for number in range(50)]

@@ -1,12 +1,8 @@
 """Django's responses, byte for byte."""
 
-from __future__ import annotations
-
 import asyncio
 import codecs
 import datetime as dt
-from collections.abc import AsyncIterator, Callable
-from typing import Any
 
 import pytest
 
@@ -24,7 +20,7 @@ from althaia.adapters.django import SchemaResponse, SchemaStream
 from tests.adapters.conftest import OWN_TEXTS
 
 
-def test_a_schema_response_is_the_response_of_the_dump(schema: Any, orders: list[Any]) -> None:
+def test_a_schema_response_is_the_response_of_the_dump(schema, orders):
     orders[3]["extra"] = {"at": dt.datetime(2024, 1, 2, tzinfo=dt.UTC), "for": dt.timedelta(1)}
     for obj, many in ((orders[3], None), (orders, True)):
         for params in (None, {"ensure_ascii": False, "indent": 2}, {"default": None}):
@@ -37,17 +33,17 @@ def test_a_schema_response_is_the_response_of_the_dump(schema: Any, orders: list
             assert answer.status_code == 201
 
 
-def test_a_stream_is_the_response_of_the_dumped_list(schema: Any, orders: list[Any]) -> None:
+def test_a_stream_is_the_response_of_the_dumped_list(schema, orders):
     expected = JsonResponse(schema.dump(orders, many=True), safe=False).content
     chunks = list(SchemaStream(schema, iter(orders), chunk_bytes=512).streaming_content)
     assert b"".join(chunks) == expected
     assert len(chunks) > 5
 
-    async def later() -> AsyncIterator[Any]:
+    async def later():
         for each in orders:
             yield each
 
-    async def collect() -> bytes:
+    async def collect():
         response = SchemaStream(schema, later())
         return b"".join([chunk async for chunk in response.streaming_content])
 
@@ -55,7 +51,7 @@ def test_a_stream_is_the_response_of_the_dumped_list(schema: Any, orders: list[A
 
 
 @pytest.mark.parametrize("make", OWN_TEXTS, ids=lambda make: make.__name__)
-def test_a_schemas_own_text_is_not_what_is_sent(make: Callable[[], Any]) -> None:
+def test_a_schemas_own_text_is_not_what_is_sent(make):
     schema, price = make(), {"amount": "1.50", "at": dt.date(2024, 2, 29)}
     for obj, many in ((price, None), ([price, price], True)):
         expected = JsonResponse(schema.dump(obj, many=many), safe=False)
@@ -64,7 +60,7 @@ def test_a_schemas_own_text_is_not_what_is_sent(make: Callable[[], Any]) -> None
         assert answer.headers == expected.headers
 
 
-CHARSETS: list[dict[str, Any]] = [
+CHARSETS = [
     {"charset": "utf-8"},
     {"charset": "latin-1"},
     {"charset": "utf-16"},
@@ -74,17 +70,15 @@ CHARSETS: list[dict[str, Any]] = [
 ]
 
 
-def some(response: dict[str, Any]) -> list[Any]:
+def some(response):
     note = "日本" if "headers" in response else "Größe"
     return [{"z_id": number, "note": f"{note} {number}"} for number in range(50)]
 
 
 @pytest.mark.parametrize("ascii", [False, True])
 @pytest.mark.parametrize("response", CHARSETS, ids=str)
-def test_a_body_is_in_the_responses_charset(
-    schema: Any, response: dict[str, Any], ascii: bool
-) -> None:
-    options: dict[str, Any] = {"json_dumps_params": {"ensure_ascii": ascii}, **response}
+def test_a_body_is_in_the_responses_charset(schema, response, ascii):
+    options = {"json_dumps_params": {"ensure_ascii": ascii}, **response}
     expected = JsonResponse(schema.dump(some(response), many=True), safe=False, **options)
     answer = SchemaResponse(schema, some(response), many=True, **options)
     assert answer.content == expected.content
@@ -92,12 +86,12 @@ def test_a_body_is_in_the_responses_charset(
 
 
 @pytest.mark.parametrize("response", CHARSETS[1:], ids=str)
-def test_a_stream_is_in_utf8_only(schema: Any, response: dict[str, Any]) -> None:
+def test_a_stream_is_in_utf8_only(schema, response):
     with pytest.raises(StreamError, match="a stream is in UTF-8, not in"):
         SchemaStream(schema, some(response), **response)
 
 
-def test_the_charset_of_the_settings_counts(schema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_charset_of_the_settings_counts(schema, monkeypatch):
     monkeypatch.setattr(settings, "DEFAULT_CHARSET", "utf-16")
     answer = SchemaResponse(schema, {"z_id": 1})
     assert answer.content == JsonResponse({"z_id": 1}).content

@@ -1,12 +1,8 @@
 """The provider writes what Flask's own writes, to the byte; responses straight from objects too."""
 
-from __future__ import annotations
-
 import datetime as dt
 import decimal
 import uuid
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -22,7 +18,7 @@ from althaia.adapters.flask import (  # noqa: E402
 )
 from tests.adapters.conftest import OWN_TEXTS, VALUES, PriceSchema  # noqa: E402
 
-SETTINGS: list[dict[str, Any]] = [
+SETTINGS = [
     {},
     {"compact": False},
     {"compact": True},
@@ -32,11 +28,11 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
-WRONG: list[Any] = [object(), {"a": {(1, 2): 3}}, [{"x": {1}}]]
+WRONG = [object(), {"a": {(1, 2): 3}}, [{"x": {1}}]]
 """What cannot be written."""
 
 
-def outcome(call: Callable[[], Any]) -> object:
+def outcome(call):
     """Return what a call gives: the body and its type, or the exception."""
     try:
         response = call()
@@ -45,7 +41,7 @@ def outcome(call: Callable[[], Any]) -> object:
     return response.get_data(), response.mimetype
 
 
-def make_app(ours: bool, debug: bool = False, **settings: Any) -> Any:
+def make_app(ours, debug=False, **settings):
     app = flask.Flask("shop")
     app.debug = debug
     for name, value in settings.items():
@@ -55,8 +51,8 @@ def make_app(ours: bool, debug: bool = False, **settings: Any) -> Any:
 
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_jsonify_writes_the_same_bytes(settings: dict[str, Any], debug: bool) -> None:
-    answers: list[list[Any]] = []
+def test_jsonify_writes_the_same_bytes(settings, debug):
+    answers = []
     for ours in (False, True):
         app = make_app(ours, debug, **settings)
         with app.app_context():
@@ -69,7 +65,7 @@ def test_jsonify_writes_the_same_bytes(settings: dict[str, Any], debug: bool) ->
     assert isinstance(app.json, JSONProvider)
 
 
-def test_requests_are_read_alike() -> None:
+def test_requests_are_read_alike():
     for text in (b'{"a": [1, 2.5, "\\u00fc"]}', b"[1,", b"\xff", b'{"a": NaN}'):
         answers = []
         for ours in (False, True):
@@ -82,18 +78,18 @@ def test_requests_are_read_alike() -> None:
         assert answers[0] == answers[1]
 
 
-def provided(**members: Any) -> Any:
+def provided(**members):
     """An application with a provider that has methods of its own."""
     app = flask.Flask("shop")
     app.json = type("Own", (DefaultJSONProvider,), members)(app)
     return app
 
 
-def test_a_providers_own_default_and_response_stay() -> None:
-    def default(value: object) -> object:
+def test_a_providers_own_default_and_response_stay():
+    def default(value):
         return "own" if isinstance(value, uuid.UUID) else DefaultJSONProvider.default(value)
 
-    def response(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def response(self, *args, **kwargs):
         answer = DefaultJSONProvider.response(self, *args, **kwargs)
         answer.headers["X-Own"] = "1"
         return answer
@@ -107,7 +103,7 @@ def test_a_providers_own_default_and_response_stay() -> None:
     assert answer.headers["X-Own"] == "1"
 
 
-def test_a_provider_that_writes_itself_is_refused() -> None:
+def test_a_provider_that_writes_itself_is_refused():
     app = provided(dumps=lambda self, obj, **kwargs: "own")
     with pytest.raises(TypeError, match="has a dumps of its own"):
         use(app)
@@ -116,9 +112,7 @@ def test_a_provider_that_writes_itself_is_refused() -> None:
 
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_a_schema_response_is_jsonify_of_the_dump(
-    schema: Any, orders: list[Any], settings: dict[str, Any], debug: bool
-) -> None:
+def test_a_schema_response_is_jsonify_of_the_dump(schema, orders, settings, debug):
     for ours in (False, True):
         app = make_app(ours, debug, **settings)
         with app.test_request_context():
@@ -130,7 +124,7 @@ def test_a_schema_response_is_jsonify_of_the_dump(
                 assert answer.headers == expected.headers
 
 
-def test_a_stream_is_jsonify_of_the_dumped_list_or_lines(schema: Any, orders: list[Any]) -> None:
+def test_a_stream_is_jsonify_of_the_dumped_list_or_lines(schema, orders):
     with make_app(True).test_request_context():
         expected = flask.jsonify(schema.dump(orders, many=True)).get_data()
         chunks = list(stream_response(schema, iter(orders), chunk_bytes=512).response)
@@ -147,7 +141,7 @@ PRICE = {"amount": "1.50", "at": dt.date(2024, 2, 29)}
 
 @pytest.mark.parametrize("ours", [False, True])
 @pytest.mark.parametrize("make", OWN_TEXTS, ids=lambda make: make.__name__)
-def test_a_schemas_own_text_is_not_what_is_sent(make: Callable[[], Any], ours: bool) -> None:
+def test_a_schemas_own_text_is_not_what_is_sent(make, ours):
     schema = make()
     with make_app(ours).test_request_context():
         for obj, many in ((PRICE, None), ([PRICE, PRICE], True)):
@@ -160,9 +154,7 @@ def test_a_schemas_own_text_is_not_what_is_sent(make: Callable[[], Any], ours: b
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("ours", [False, True])
-def test_a_stream_is_written_by_the_applications_settings(
-    ours: bool, settings: dict[str, Any], debug: bool
-) -> None:
+def test_a_stream_is_written_by_the_applications_settings(ours, settings, debug):
     schema = PriceSchema()
     with make_app(ours, debug, **settings).test_request_context():
         for objects in ([PRICE, {"amount": decimal.Decimal("0.1"), "at": "ü"}], []):
@@ -178,7 +170,7 @@ def test_a_stream_is_written_by_the_applications_settings(
 
 @pytest.mark.parametrize("name", ["dumps", "response"])
 @pytest.mark.parametrize("on_instance", [False, True])
-def test_a_provider_that_writes_itself_does_not_stream(name: str, on_instance: bool) -> None:
+def test_a_provider_that_writes_itself_does_not_stream(name, on_instance):
     app = provided(**({} if on_instance else {name: lambda *args, **kwargs: "own"}))
     if on_instance:
         setattr(app.json, name, lambda *args, **kwargs: "own")

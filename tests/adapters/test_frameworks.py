@@ -3,15 +3,11 @@
 Each application is made twice, with Flask's provider and with ours, and asked the same.
 """
 
-from __future__ import annotations
-
 import asyncio
 import datetime as dt
 import decimal
 import logging
 import uuid
-from collections.abc import Callable, Iterator
-from typing import Any
 from unittest import mock
 
 import pytest
@@ -35,13 +31,13 @@ PETS = [{"name": f"Müsli {i} <&>", "id": i, "weight": i / 3} for i in range(20)
 
 
 @pytest.fixture
-def written() -> Iterator[mock.Mock]:
+def written():
     """Count what althaia.json.dumps writes."""
     with mock.patch.object(althaia_json, "dumps", wraps=althaia_json.dumps) as dumps:
         yield dumps
 
 
-def compare(make: Callable[[], Any], paths: list[str], written: mock.Mock) -> None:
+def compare(make, paths, written):
     """Both answer the same, and our encoder writes the answers of the second application."""
     plain, ours = make(), use(make())
     for path in paths:
@@ -54,17 +50,17 @@ def compare(make: Callable[[], Any], paths: list[str], written: mock.Mock) -> No
         assert written.called, f"{path} was not written by althaia"
 
 
-def test_flask_smorest(written: mock.Mock) -> None:
+def test_flask_smorest(written):
     smorest = pytest.importorskip("flask_smorest")
 
-    def make() -> Any:
+    def make():
         app = flask.Flask("shop")
         app.config.update(API_TITLE="t", API_VERSION="1", OPENAPI_VERSION="3.0.3")
         blueprint = smorest.Blueprint("pets", "pets")
 
         @blueprint.route("/pets")
         @blueprint.response(200, PetSchema(many=True))
-        def pets() -> Any:
+        def pets():
             return PETS
 
         smorest.Api(app).register_blueprint(blueprint)
@@ -73,15 +69,15 @@ def test_flask_smorest(written: mock.Mock) -> None:
     compare(make, ["/pets"], written)
 
 
-def test_apiflask(written: mock.Mock) -> None:
+def test_apiflask(written):
     apiflask = pytest.importorskip("apiflask")
 
-    def make() -> Any:
+    def make():
         app = apiflask.APIFlask("shop")
 
         @app.get("/pets")
         @app.output(PetSchema(many=True))
-        def pets() -> Any:
+        def pets():
             return PETS
 
         return app
@@ -89,14 +85,14 @@ def test_apiflask(written: mock.Mock) -> None:
     compare(make, ["/pets", "/openapi.json"], written)
 
 
-def test_flask_marshmallow(written: mock.Mock) -> None:
+def test_flask_marshmallow(written):
     flask_marshmallow = pytest.importorskip("flask_marshmallow")
 
-    def make() -> Any:
+    def make():
         app = flask.Flask("shop")
         extension = flask_marshmallow.Marshmallow(app)
 
-        class Pet(extension.Schema):  # type: ignore[name-defined, misc]
+        class Pet(extension.Schema):
             name = marshmallow.fields.String()
             link = extension.URLFor("pets")
 
@@ -106,21 +102,21 @@ def test_flask_marshmallow(written: mock.Mock) -> None:
     compare(make, ["/pets"], written)
 
 
-def test_flask_appbuilder(written: mock.Mock) -> None:
+def test_flask_appbuilder(written):
     api = pytest.importorskip("flask_appbuilder.api")
     from flask_appbuilder import AppBuilder
     from flask_appbuilder.utils.legacy import get_sqla_class
 
-    class PetApi(api.BaseApi):  # type: ignore[name-defined, misc]
+    class PetApi(api.BaseApi):
         resource_name = "pets"
 
         @api.expose("/all")
-        def all(self) -> Any:
+        def all(self):
             return self.response(200, result=PetSchema(many=True).dump(PETS), count=len(PETS))
 
-    made: list[tuple[Any, Any]] = []
+    made = []
 
-    def make() -> Any:
+    def make():
         app = flask.Flask("shop")
         app.config.update(
             SECRET_KEY="not a secret", SQLALCHEMY_DATABASE_URI="sqlite://", WTF_CSRF_ENABLED=False
@@ -153,7 +149,7 @@ INFO = {"title": "t", "version": "1"}
 SPECIFICATION = {"openapi": "3.0.0", "info": INFO, "paths": {"/pets": {"get": PATH}}}
 
 
-def connexion_pets() -> Any:
+def connexion_pets():
     return [
         *PetSchema(many=True).dump(PETS),
         {"at": dt.datetime(2024, 1, 2), "of": uuid.UUID(int=3), "for": decimal.Decimal("1.5")},
@@ -161,11 +157,11 @@ def connexion_pets() -> Any:
 
 
 @pytest.mark.parametrize("kind", ["FlaskApp", "AsyncApp"])
-def test_connexion(kind: str, written: mock.Mock) -> None:
+def test_connexion(kind, written):
     connexion = pytest.importorskip("connexion")
     from althaia.adapters.connexion import Jsonifier
 
-    def answer(jsonifier: Any = None) -> tuple[int, bytes, str]:
+    def answer(jsonifier=None):
         app = getattr(connexion, kind)(__name__, **({"jsonifier": jsonifier} if jsonifier else {}))
         if jsonifier and kind == "FlaskApp":
             use(app.app)
@@ -184,13 +180,13 @@ def test_connexion(kind: str, written: mock.Mock) -> None:
     assert written.called
 
 
-def test_quart() -> None:
+def test_quart():
     """Quart's provider is Flask's; the same function serves it."""
     quart = pytest.importorskip("quart")
     from althaia.adapters.quart import JSONProvider
     from althaia.adapters.quart import use as use_in_quart
 
-    async def bodies(app: Any) -> list[bytes]:
+    async def bodies(app):
         async with app.app_context():
             return [await quart.jsonify(value).get_data() for value in VALUES]
 

@@ -1,10 +1,6 @@
 """A stream outlives the request; a session is removed at the request's end."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
 
 import pytest
 
@@ -14,34 +10,34 @@ import althaia
 class Session:
     """Its first query opens it, and its cursors end when it is removed."""
 
-    def __init__(self, rows: list[Any]) -> None:
+    def __init__(self, rows):
         self.rows = rows
         self.opened = 0
 
-    def query(self) -> Iterator[Any]:
+    def query(self):
         self.opened += 1
         return self._cursor(self.opened)
 
-    def _cursor(self, number: int) -> Iterator[Any]:
+    def _cursor(self, number):
         for row in self.rows:
             assert self.opened == number, "the cursor does not exist"
             yield row
 
-    async def later(self) -> AsyncIterator[Any]:
+    async def later(self):
         for row in self.query():
             yield row
 
-    def remove(self) -> None:
+    def remove(self):
         self.opened = -abs(self.opened)
 
 
 @pytest.fixture
-def session(orders: list[Any]) -> Session:
+def session(orders):
     return Session(orders)
 
 
 @pytest.mark.parametrize("lines", [False, True])
-def test_flask(schema: Any, session: Session, lines: bool) -> None:
+def test_flask(schema, session, lines):
     flask = pytest.importorskip("flask")
     from althaia.adapters.flask import stream_response
 
@@ -61,29 +57,29 @@ def test_flask(schema: Any, session: Session, lines: bool) -> None:
         app.test_client().get("/")
 
 
-def test_quart(schema: Any, session: Session) -> None:
+def test_quart(schema, session):
     quart = pytest.importorskip("quart")
     app = quart.Quart("shop")
 
     @app.teardown_appcontext
-    async def end(error: object) -> None:
+    async def end(error):
         session.remove()
 
     @app.get("/")
-    async def rows() -> Any:
+    async def rows():
         return quart.Response(
             quart.stream_with_context(lambda: althaia.stream(schema, session.later))(),
             mimetype="application/json",
         )
 
-    async def get() -> Any:
+    async def get():
         return await (await app.test_client().get("/")).get_json()
 
     assert asyncio.run(get()) == schema.dump(session.rows, many=True)
     assert session.opened == -1
 
 
-def test_django(schema: Any, session: Session) -> None:
+def test_django(schema, session):
     pytest.importorskip("django")
     from django.conf import settings
     from django.core.signals import request_finished
@@ -94,7 +90,7 @@ def test_django(schema: Any, session: Session) -> None:
 
     from althaia.adapters.django import SchemaStream
 
-    def end(**_: Any) -> None:
+    def end(**_):
         session.remove()
 
     # Django itself closes old connections there.
@@ -110,19 +106,19 @@ def test_django(schema: Any, session: Session) -> None:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_fastapi(schema: Any, session: Session, asynchronous: bool) -> None:
+def test_fastapi(schema, session, asynchronous):
     fastapi = pytest.importorskip("fastapi")
     client = pytest.importorskip("fastapi.testclient")
     from althaia.adapters.starlette import SchemaStream
 
-    def opened() -> Iterator[Session]:
+    def opened():
         yield session
         session.remove()
 
     app = fastapi.FastAPI()
 
     @app.get("/")
-    def rows(db: Any = fastapi.Depends(opened)) -> fastapi.Response:  # noqa: B008
+    def rows(db=fastapi.Depends(opened)):  # noqa: B008
         return SchemaStream(schema, db.later if asynchronous else db.query)
 
     assert client.TestClient(app).get("/").json() == schema.dump(session.rows, many=True)

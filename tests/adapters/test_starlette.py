@@ -1,10 +1,6 @@
 """Starlette's responses, byte for byte, from values and from schemas."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from typing import Any
 
 import pytest
 
@@ -16,7 +12,7 @@ from althaia.adapters.starlette import JSONResponse, SchemaResponse, SchemaStrea
 from tests.adapters.conftest import OWN_TEXTS, VALUES
 
 
-def outcome(call: Callable[[], Any]) -> object:
+def outcome(call):
     try:
         response = call()
     except Exception as error:
@@ -25,11 +21,11 @@ def outcome(call: Callable[[], Any]) -> object:
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
-def test_a_response_has_the_same_bytes(value: object) -> None:
+def test_a_response_has_the_same_bytes(value):
     assert outcome(lambda: JSONResponse(value)) == outcome(lambda: Plain(value))
 
 
-def test_a_schema_response_is_the_response_of_the_dump(schema: Any, orders: list[Any]) -> None:
+def test_a_schema_response_is_the_response_of_the_dump(schema, orders):
     for obj, many in ((orders[3], None), (orders, True), ([], True)):
         expected = Plain(schema.dump(obj, many=many), status_code=201)
         answer = SchemaResponse(schema, obj, many=many, status_code=201)
@@ -39,7 +35,7 @@ def test_a_schema_response_is_the_response_of_the_dump(schema: Any, orders: list
 
 @pytest.mark.parametrize("price", [{"at": "ü"}, {"amount": "1.50"}], ids=str)
 @pytest.mark.parametrize("make", OWN_TEXTS, ids=lambda make: make.__name__)
-def test_a_schemas_own_text_is_not_what_is_sent(make: Callable[[], Any], price: object) -> None:
+def test_a_schemas_own_text_is_not_what_is_sent(make, price):
     schema = make()
     for obj, many in ((price, None), ([price, price], True)):
         assert outcome(lambda o=obj, m=many: SchemaResponse(schema, o, many=m)) == outcome(
@@ -47,22 +43,20 @@ def test_a_schemas_own_text_is_not_what_is_sent(make: Callable[[], Any], price: 
         )
 
 
-def body_of(response: Any) -> list[bytes]:
-    async def collect() -> list[bytes]:
+def body_of(response):
+    async def collect():
         return [chunk async for chunk in response.body_iterator]
 
     return asyncio.run(collect())
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_stream_is_the_response_of_the_dumped_list(
-    schema: Any, orders: list[Any], asynchronous: bool
-) -> None:
-    async def later() -> AsyncIterator[Any]:
+def test_a_stream_is_the_response_of_the_dumped_list(schema, orders, asynchronous):
+    async def later():
         for each in orders:
             yield each
 
-    source: Any = later() if asynchronous else iter(orders)
+    source = later() if asynchronous else iter(orders)
     response = SchemaStream(schema, source, chunk_bytes=512)
     chunks = body_of(response)
     assert b"".join(chunks) == Plain(schema.dump(orders, many=True)).body
@@ -70,7 +64,7 @@ def test_a_stream_is_the_response_of_the_dumped_list(
     assert response.media_type == "application/json"
 
 
-def test_fastapi_sends_the_same_bytes(schema: Any, orders: list[Any]) -> None:
+def test_fastapi_sends_the_same_bytes(schema, orders):
     fastapi = pytest.importorskip("fastapi")
     client = pytest.importorskip("fastapi.testclient")
     app = fastapi.FastAPI()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,13 +13,18 @@ import althaia
 from tests.conformance.harness import MODES, engine, scenario
 
 
-def pytest_pycollect_makeitem(collector: pytest.Module, name: str, obj: Any) -> Any:
-    """Run each test of ``(ma, log, ...)`` as a scenario, in the ``MODES`` of its file."""
+def pytest_pycollect_makeitem(
+    collector: pytest.Module, name: str, obj: Any, prepare: Callable[..., Any] = lambda test: test
+) -> Any:
+    """Run each test of ``(ma, log, ...)`` as a scenario, in the ``MODES`` of its file.
+
+    :param prepare: what another folder's tests are wrapped in before.
+    """
     if not name.startswith("test_") or not inspect.isfunction(obj):
         return None
     if list(inspect.signature(obj).parameters)[:2] != ["ma", "log"]:
         return None
-    made = scenario(obj, getattr(collector.module, "MODES", MODES))
+    made = scenario(prepare(obj), getattr(collector.module, "MODES", MODES))
     setattr(collector.obj, name, made)
     hook = collector.ihook.pytest_pycollect_makeitem
     return hook(collector=collector, name=name, obj=made)

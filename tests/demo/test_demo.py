@@ -1,11 +1,9 @@
 """The demo compares what it says it compares, and its exit code can be trusted."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -20,7 +18,7 @@ REAL = {"file": "/env/marshmallow/schema.py", "ours": False, "engine": False}
 OURS = {"file": "/env/althaia/marshmallow/schema.so", "ours": True, "engine": True}
 
 
-def test_a_small_run_is_identical_and_says_so() -> None:
+def test_a_small_run_is_identical_and_says_so():
     run = subprocess.run(
         [sys.executable, "-m", "demo", "--limit", "300", "--rounds", "1"],
         cwd=ROOT,
@@ -43,23 +41,21 @@ def test_a_small_run_is_identical_and_says_so() -> None:
         (REAL, {**OURS, "engine": False}, "uncompiled"),
     ],
 )
-def test_the_wrong_library_is_an_error(
-    upstream: dict[str, Any], patched: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_wrong_library_is_an_error(upstream, patched, told, monkeypatch):
     monkeypatch.setattr("demo.measure.is_pure", lambda _: False)
     with pytest.raises(DemoError, match=told):
         check_libraries(upstream, patched)
 
 
-def test_the_right_libraries_are_none() -> None:
+def test_the_right_libraries_are_none():
     check_libraries(REAL, OURS)
 
 
 class Answers:
-    def __init__(self, digests: list[str]) -> None:
+    def __init__(self, digests):
         self.digests = digests
 
-    def ask(self, command: str, *args: object) -> object:
+    def ask(self, command, *args):
         return self.digests if command == "digests" else f"row {args[-1]} as {self.digests}"
 
 
@@ -71,7 +67,7 @@ class Answers:
         (["a", "b"], ["a"], "2 rows"),
     ],
 )
-def test_a_difference_is_named(upstream: list[str], patched: list[str], told: str | None) -> None:
+def test_a_difference_is_named(upstream, patched, told):
     one, other = (cast(Worker, Answers(digests)) for digests in (upstream, patched))
     difference = compare(Case("any", "any", 1), one, other)
     assert difference is None if told is None else told in str(difference)
@@ -88,5 +84,5 @@ def test_a_difference_is_named(upstream: list[str], patched: list[str], told: st
         ({"a": "1"}, {"a": 1}),
     ],
 )
-def test_the_canonical_form_tells_types_and_order_apart(one: Any, other: Any) -> None:
+def test_the_canonical_form_tells_types_and_order_apart(one, other):
     assert list(canonical(one)) != list(canonical(other))

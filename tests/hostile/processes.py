@@ -1,14 +1,11 @@
 """Run a program in a process of its own: a crash there is a failed test here."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -30,7 +27,7 @@ class Outcome:
     exit_code: int
     stderr: str
 
-    def of(self, what: str) -> Any:
+    def of(self, what):
         """The result of one thing tried.
 
         :raises AssertionError: the process ended before; the message says by which signal.
@@ -44,18 +41,18 @@ class Outcome:
         return self.results[what]
 
     @property
-    def signal(self) -> str | None:
+    def signal(self):
         """The name of the signal that ended the process, if one did."""
         return signal.Signals(-self.exit_code).name if self.exit_code < 0 else None
 
-    def check(self) -> None:
+    def check(self):
         """Insist that the process came to its end."""
         assert self.exit_code == 0, (
             f"ended with {self.exit_code} while trying {self.tried_last!r}\n{self.stderr[-3000:]}"
         )
 
 
-def skip_where_the_interpreter_crashes(job: str) -> None:
+def skip_where_the_interpreter_crashes(job):
     """Skip a test where CPython alone, without marshmallow, is ended by a signal, or by an error
     about itself: 3.13 without the GIL sometimes makes no closures any more once memory was short.
 
@@ -70,9 +67,7 @@ def skip_where_the_interpreter_crashes(job: str) -> None:
     alone.check()
 
 
-def run_side_by_side(
-    program: str, libraries: Sequence[str], *words: str, timeout: int
-) -> dict[str, Outcome]:
+def run_side_by_side(program, libraries, *words, timeout):
     """:func:`run` for several libraries at once, for what counts its own CPU time only."""
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         found = threads.map(lambda each: run(program, each, *words, timeout=timeout), libraries)
@@ -80,7 +75,7 @@ def run_side_by_side(
 
 
 @cache
-def run(program: str, library: str, *words: str, timeout: int = 300) -> Outcome:
+def run(program, library, *words, timeout=300):
     """Run ``tests.hostile.programs.<program>`` once for all the tests that look at it."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("ALTHAIA_")}
     environment["ALTHAIA_PLANS"] = "0" if library == "no plans" else "1"
@@ -93,7 +88,7 @@ def run(program: str, library: str, *words: str, timeout: int = 300) -> Outcome:
         text=True,
         timeout=timeout,
     )
-    results: dict[str, Any] = {}
+    results = {}
     tried = None
     for line in done.stdout.splitlines():
         what, *result = json.loads(line)

@@ -1,7 +1,5 @@
 """Deep data, deep schemas and endless recursion raise RecursionError; nothing crashes."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading
@@ -11,7 +9,7 @@ from importlib.util import find_spec
 import pytest
 
 import althaia
-from tests.hostile.processes import OURS, Outcome, run
+from tests.hostile.processes import OURS, run
 
 pytestmark = pytest.mark.slow
 
@@ -21,13 +19,13 @@ HAS_PLANS = find_spec("althaia.engine.door") is not None
 
 
 @cache
-def outcome(library: str, stack: str) -> Outcome:
+def outcome(library, stack):
     found = run("depth", library, stack, *(SMALL_LEVELS if stack == SMALL else NORMAL_LEVELS))
     found.check()
     return found
 
 
-def strange(found: Outcome, shallow: str) -> dict[str, object]:
+def strange(found, shallow):
     """What neither worked nor raised RecursionError, or should have worked and did not."""
     return {
         what: result
@@ -38,7 +36,7 @@ def strange(found: Outcome, shallow: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("library", OURS)
-def test_on_an_ordinary_stack(library: str) -> None:
+def test_on_an_ordinary_stack(library):
     found = outcome(library, NORMAL)
     assert not strange(found, shallow="15")
     assert found.of("dump_cycle 20000") == "RecursionError"
@@ -54,14 +52,14 @@ def test_on_an_ordinary_stack(library: str) -> None:
     reason="a debug build's own frames take so much that it asks for 100 KiB at the least",
 )
 @pytest.mark.parametrize("library", OURS)
-def test_on_a_stack_of_128_kib(library: str) -> None:
+def test_on_a_stack_of_128_kib(library):
     found = outcome(library, SMALL)
     assert not strange(found, shallow="10")
     assert found.of("load_dict 1000") == "RecursionError"
 
 
 @pytest.mark.parametrize("library", OURS)
-def test_nothing_is_refused_that_upstream_accepts(library: str) -> None:
+def test_nothing_is_refused_that_upstream_accepts(library):
     upstream, ours = outcome("upstream", NORMAL), outcome(library, NORMAL)
     refused = [
         what
@@ -72,7 +70,7 @@ def test_nothing_is_refused_that_upstream_accepts(library: str) -> None:
 
 
 @pytest.mark.parametrize("library", OURS)
-def test_endless_recursion_ends_on_the_main_thread(library: str) -> None:
+def test_endless_recursion_ends_on_the_main_thread(library):
     found = run("depth", library, "0", "15", "20000")
     found.check()
     assert found.of("dump_cycle 20000") == "RecursionError"
@@ -80,7 +78,7 @@ def test_endless_recursion_ends_on_the_main_thread(library: str) -> None:
 
 
 @pytest.mark.skipif(not HAS_PLANS, reason="a build without compiled plans has no plan to exhaust")
-def test_a_plan_that_ran_out_of_stack_still_works() -> None:
+def test_a_plan_that_ran_out_of_stack_still_works():
     """In this process, with plans as they are: fail deep in a thread, then succeed."""
     from althaia.marshmallow import Schema, fields
 
@@ -88,16 +86,16 @@ def test_a_plan_that_ran_out_of_stack_still_works() -> None:
         child = fields.Nested(lambda: Node(), allow_none=True)
         name = fields.String()
 
-    def chain(levels: int) -> dict[str, object]:
-        data: dict[str, object] = {"name": "leaf", "child": None}
+    def chain(levels):
+        data = {"name": "leaf", "child": None}
         for _ in range(levels):
             data = {"name": "node", "child": data}
         return data
 
     schema = Node()
-    failures: list[BaseException] = []
+    failures = []
 
-    def exhaust() -> None:
+    def exhaust():
         for _ in range(3):
             try:
                 schema.dump(chain(50_000))
@@ -139,7 +137,7 @@ except RecursionError:
 
 @pytest.mark.skipif(not HAS_PLANS, reason="interpreted code is counted by CPython")
 @pytest.mark.parametrize("limit", [200, 1000])
-def test_the_recursion_limit_ends_compiled_recursion_somewhat_later(limit: int) -> None:
+def test_the_recursion_limit_ends_compiled_recursion_somewhat_later(limit):
     upstream, ours = (
         int(
             subprocess.run(

@@ -1,13 +1,11 @@
 """Long calls end when a signal asks them to, and other threads get their turns meanwhile."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest
 
 import althaia
-from tests.hostile.processes import OURS, Outcome, run_side_by_side
+from tests.hostile.processes import OURS, run_side_by_side
 
 WAYS = ("dump", "load", "dumps")
 JOBS = [f"{way} {what}" for way in WAYS for what in ("many", "a list", "a mapping", "nested")]
@@ -26,15 +24,13 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def measured() -> dict[str, Outcome]:
+def measured():
     return run_side_by_side("interruptions", OURS, timeout=900)
 
 
 @pytest.mark.parametrize("library", OURS)
 @pytest.mark.parametrize("job", JOBS)
-def test_a_signal_ends_it_and_other_threads_get_their_turns(
-    measured: dict[str, Outcome], job: str, library: str
-) -> None:
+def test_a_signal_ends_it_and_other_threads_get_their_turns(measured, job, library):
     found = measured[library].of(job)
     assert found["interrupt"] < 0.1
     assert found["alarm"] < 0.1

@@ -1,19 +1,16 @@
 """Schemas in use while the process collects, forks or ends, or user code does what it likes."""
 
-from __future__ import annotations
-
 import gc
 import os
-from typing import Any
 
 import pytest
 
 import althaia
-from tests.hostile.processes import OURS, Outcome, run
+from tests.hostile.processes import OURS, run
 from tests.interpreters import frees_at_exit
 
 
-def ended_well(library: str, case: str) -> Outcome:
+def ended_well(library, case):
     found = run("lifetime", library, case)
     found.check()
     return found
@@ -36,12 +33,12 @@ REPORTS = [
 
 @pytest.mark.parametrize("library", OURS)
 @pytest.mark.parametrize(("case", "reported"), REPORTS)
-def test_what_is_reported(library: str, case: str, reported: dict[str, Any]) -> None:
+def test_what_is_reported(library, case, reported):
     assert ended_well(library, case).results == reported
 
 
 @pytest.mark.parametrize("library", OURS)
-def test_schema_taken_apart_in_mid_dump(library: str) -> None:
+def test_schema_taken_apart_in_mid_dump(library):
     found = ended_well(library, "schema_taken_apart_in_mid_dump")
     assert len(found.results) == 13
     assert found.of("works")
@@ -51,7 +48,7 @@ def test_schema_taken_apart_in_mid_dump(library: str) -> None:
 @pytest.mark.parametrize(
     ("case", "least"), [("collections_that_change", 8), ("hostile_values", 25)]
 )
-def test_as_upstream(library: str, case: str, least: int) -> None:
+def test_as_upstream(library, case, least):
     expected = ended_well("upstream", case)
     assert ended_well(library, case).results == expected.results
     assert len(expected.results) > least
@@ -65,7 +62,7 @@ JOBS = (
 
 @pytest.mark.parametrize("library", OURS)
 @pytest.mark.parametrize("job", JOBS)
-def test_interrupted_out_of_any_call_into_user_code(job: str, library: str) -> None:
+def test_interrupted_out_of_any_call_into_user_code(job, library):
     """The same calls before, and all well afterwards."""
     expected, found = run("callbacks", "upstream").of(job), run("callbacks", library).of(job)
     assert len(expected) > 10
@@ -94,7 +91,7 @@ def test_interrupted_out_of_any_call_into_user_code(job: str, library: str) -> N
         ("inline_values_replaced", 90_000),
     ],
 )
-def test_code_that_the_collector_runs(library: str, case: str, least: int) -> None:
+def test_code_that_the_collector_runs(library, case, least):
     found = run("collector", library, case)
     found.check()
     assert found.of(case) >= least

@@ -1,7 +1,5 @@
 """Where an allocation fails, MemoryError comes out, nothing leaks and the next answer is right."""
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 
@@ -31,7 +29,7 @@ pytestmark = [
 
 
 @pytest.fixture(autouse=True)
-def _interpreter_survives() -> None:
+def _interpreter_survives():
     skip_where_the_interpreter_crashes("no memory")
     if hasattr(sys, "gettotalrefcount"):
         skip_where_the_interpreter_crashes("no memory, with assertions")
@@ -41,7 +39,7 @@ ALL = [(job, library) for job in JOBS for library in OURS]
 
 
 @pytest.mark.parametrize(("job", "library"), [*ALL, *((job, "plans") for job in PLANNED_JOBS)])
-def test_each_allocation_may_fail_and_leaves_nothing_behind(job: str, library: str) -> None:
+def test_each_allocation_may_fail_and_leaves_nothing_behind(job, library):
     if job == "make plans" and sys.version_info >= (3, 15):
         pytest.skip("CPython 3.15.0 itself crashes where list.append finds no memory")
     found = run("memory", library, timeout=900).of(job)
@@ -51,7 +49,7 @@ def test_each_allocation_may_fail_and_leaves_nothing_behind(job: str, library: s
     assert "new schema" in job or found["leaked"] < found["failures"] / 2
 
 
-def test_no_step_fails_otherwise() -> None:
+def test_no_step_fails_otherwise():
     """Each kind of field dumps, loads and refuses, one allocation failing at a time."""
     found = run("memory_steps", "plans", timeout=900)
     found.check()

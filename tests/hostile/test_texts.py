@@ -1,7 +1,5 @@
 """Hostile text: the exception that upstream's way gives, no crash, whatever the stack."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 import pytest
@@ -16,7 +14,7 @@ SMALL, NORMAL = "128", "8192"
 
 
 @pytest.mark.parametrize("library", ["plans", pytest.param("no plans", marks=pytest.mark.slow)])
-def test_on_an_ordinary_stack(library: str) -> None:
+def test_on_an_ordinary_stack(library):
     ours, theirs = run("texts", library, NORMAL), run("texts", "upstream", NORMAL)
     ours.check()
     theirs.check()
@@ -37,7 +35,7 @@ def test_on_an_ordinary_stack(library: str) -> None:
     assert max(seconds) < 60
 
 
-def test_on_a_stack_of_128_kib() -> None:
+def test_on_a_stack_of_128_kib():
     """Without plans the standard library itself may crash here."""
     skip_where_the_interpreter_crashes("small stack")
     found = run("texts", "plans", SMALL)

@@ -1,19 +1,16 @@
 """A field's attributes change after its schema was used."""
 
-from __future__ import annotations
-
 import datetime as dt
 import decimal  # noqa: F401
 import enum
 import ipaddress  # noqa: F401
 import uuid  # noqa: F401
 from collections import OrderedDict  # noqa: F401
-from typing import Any
 
 import pytest
 
 from tests.conformance.material import Plain, schema_of
-from tests.invalidation.usage import WAYS, changed, scenario, settle, use
+from tests.invalidation.usage import WAYS, changed, settle, use
 
 
 class Colour(enum.Enum):
@@ -27,7 +24,7 @@ class Shade(enum.Enum):
 MOMENT = dt.datetime(2024, 2, 29, 12, 30, 5, 250)
 
 
-def _bound(ma: Any, field: Any) -> Any:
+def _bound(ma, field):
     """A field with a name and a parent, as inner fields have them."""
     field._bind_to_schema("f", schema_of(ma, {}))
     return field
@@ -103,15 +100,14 @@ CHANGES = [
 ]
 
 
-def _objects(value: Any) -> list[Any]:
+def _objects(value):
     rest = {"g": 9, "h": 10, "p": {"q": 11}}
     return [{"f": value, **rest}, Plain(f=value, g=9, h=10, p=Plain(q=11)), {}]
 
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("way", WAYS)
-@scenario
-def test_set_and_put_back(ma: Any, log: Any, change: str, way: str) -> None:
+def test_set_and_put_back(ma, log, change, way):
     names = {**globals(), **vars(ma.fields), "ma": ma}
     made, name, value, obj = change.split(" | ")
     schema = schema_of(ma, {"f": eval(made, names), "h": ma.fields.Raw()})
@@ -127,23 +123,21 @@ def test_set_and_put_back(ma: Any, log: Any, change: str, way: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["data_key", "attribute", "dump_default", "format"])
-@scenario
-def test_deleted(ma: Any, log: Any, name: str) -> None:
+def test_deleted(ma, log, name):
     schema = schema_of(ma, {"f": ma.fields.DateTime(attribute="g", data_key="k")})
     settle(log, schema, {"g": MOMENT}, {})
     del vars(schema.fields["f"])[name]
     use(log, schema, {"g": MOMENT, "f": MOMENT}, {})
 
 
-@scenario
-def test_emptied(ma: Any, log: Any) -> None:
+def test_emptied(ma, log):
     schema = schema_of(ma, {"f": ma.fields.Integer(), "h": ma.fields.Raw()})
     settle(log, schema, {"f": "1", "h": 2})
     vars(schema.fields["f"]).clear()
     use(log, schema, {"f": "1", "h": 2})
 
 
-INSIDE: dict[str, tuple[str, str, Any]] = {
+INSIDE = {
     "inner": ("fields.List(fields.Integer())", "f.inner", [1]),
     "key": ("fields.Dict(keys=fields.Integer())", "f.key_field", {1: 1}),
     "value": ("fields.Dict(values=fields.Integer())", "f.value_field", {1: 1}),
@@ -153,8 +147,7 @@ INSIDE: dict[str, tuple[str, str, Any]] = {
 
 
 @pytest.mark.parametrize("kind", INSIDE)
-@scenario
-def test_a_field_inside_another(ma: Any, log: Any, kind: str) -> None:
+def test_a_field_inside_another(ma, log, kind):
     fields = ma.fields
     made, inner, value = INSIDE[kind]
     schema = schema_of(ma, {"f": eval(made, {**globals(), "fields": fields})})
@@ -170,8 +163,7 @@ def test_a_field_inside_another(ma: Any, log: Any, kind: str) -> None:
         use(log, schema, {"f": value})
 
 
-@scenario
-def test_tuple_fields_edited_in_place(ma: Any, log: Any) -> None:
+def test_tuple_fields_edited_in_place(ma, log):
     schema = schema_of(ma, {"f": ma.fields.Tuple([ma.fields.Raw(), ma.fields.Raw()])})
     settle(log, schema, {"f": (1, 2)})
     fields = schema.fields["f"].tuple_fields
@@ -190,8 +182,7 @@ FUNCTION_EDITS = [
 
 
 @pytest.mark.parametrize("edit", FUNCTION_EDITS)
-@scenario
-def test_formatting_functions_edited_in_place(ma: Any, log: Any, edit: str) -> None:
+def test_formatting_functions_edited_in_place(ma, log, edit):
     class Own(ma.fields.DateTime):
         SERIALIZATION_FUNCS = dict(ma.fields.DateTime.SERIALIZATION_FUNCS)
 
@@ -202,8 +193,7 @@ def test_formatting_functions_edited_in_place(ma: Any, log: Any, edit: str) -> N
     use(log, schema, data)
 
 
-@scenario
-def test_upstreams_formatting_functions_edited_and_restored(ma: Any, log: Any) -> None:
+def test_upstreams_formatting_functions_edited_and_restored(ma, log):
     schema = schema_of(ma, {"f": ma.fields.DateTime(), "g": ma.fields.Time()})
     data = {"f": MOMENT, "g": MOMENT.time()}
     settle(log, schema, data)
@@ -217,8 +207,7 @@ def test_upstreams_formatting_functions_edited_and_restored(ma: Any, log: Any) -
     use(log, schema, data)
 
 
-@scenario
-def test_units_edited_in_place(ma: Any, log: Any) -> None:
+def test_units_edited_in_place(ma, log):
     class Own(ma.fields.TimeDelta):
         _unit_to_microseconds_mapping = dict(ma.fields.TimeDelta._unit_to_microseconds_mapping)
 
@@ -233,16 +222,12 @@ def test_units_edited_in_place(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("way", ["values", "keys", "list", "tuple", "each other", "deep"])
-@scenario
-def test_fields_that_stand_inside_themselves(ma: Any, log: Any, way: str) -> None:
+def test_fields_that_stand_inside_themselves(ma, log, way):
     fields = ma.fields
-    made: dict[str, Any] = {
-        "list": fields.List(fields.Integer()),
-        "tuple": fields.Tuple((fields.Raw(),)),
-    }
+    made = {"list": fields.List(fields.Integer()), "tuple": fields.Tuple((fields.Raw(),))}
     schema = ma.Schema.from_dict({"f": made.get(way) or fields.Dict(values=fields.Integer())})()
     field = schema.fields["f"]
-    data: Any = {"x": {"y": {}}}
+    data = {"x": {"y": {}}}
     if way == "values":
         field.value_field = field
     elif way == "keys":

@@ -1,17 +1,14 @@
 """A field's class changes after its schema was used: the class itself, a base, a mixin."""
 
-from __future__ import annotations
-
 import datetime as dt
 import enum
-from typing import Any
 from unittest import mock
 
 import pytest
 
 from benchmarks.cases.kinds import KINDS
 from tests.conformance.material import Plain, schema_of
-from tests.invalidation.usage import scenario, settle, use
+from tests.invalidation.usage import settle, use
 
 MOMENT = dt.datetime(2024, 2, 29, 12, 30, 5, 250)
 
@@ -37,10 +34,7 @@ NUMBER_METHODS = {
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", KINDS)
-@scenario
-def test_upstreams_own_class_patched_and_restored(
-    ma: Any, log: Any, kind: str, method: str
-) -> None:
+def test_upstreams_own_class_patched_and_restored(ma, log, kind, method):
     make, value, _ = KINDS[kind]
     field = make(ma.fields)
     schema = schema_of(ma, {"f": field, "h": ma.fields.Raw()})
@@ -53,8 +47,7 @@ def test_upstreams_own_class_patched_and_restored(
 
 @pytest.mark.parametrize("base", ["Field", "Number", "String", "_TemporalField", "DateTime"])
 @pytest.mark.parametrize("method", METHODS)
-@scenario
-def test_upstreams_base_class_patched(ma: Any, log: Any, base: str, method: str) -> None:
+def test_upstreams_base_class_patched(ma, log, base, method):
     fields = ma.fields
     schema = schema_of(
         ma, {"i": fields.Integer(), "e": fields.Email(), "d": fields.AwareDateTime()}
@@ -68,8 +61,7 @@ def test_upstreams_base_class_patched(ma: Any, log: Any, base: str, method: str)
 
 @pytest.mark.parametrize("method", NUMBER_METHODS)
 @pytest.mark.parametrize("owner", ["own", "Integer", "Number"])
-@scenario
-def test_number_methods(ma: Any, log: Any, owner: str, method: str) -> None:
+def test_number_methods(ma, log, owner, method):
     Own = type("Own", (ma.fields.Integer,), {})
     schema = schema_of(ma, {"f": Own(), "s": Own(as_string=True)})
     settle(log, schema, {"f": 1, "s": 2})
@@ -80,8 +72,7 @@ def test_number_methods(ma: Any, log: Any, owner: str, method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("owner", ["class", "base", "mixin", "mixin behind"])
-@scenario
-def test_users_class_changed(ma: Any, log: Any, owner: str, method: str) -> None:
+def test_users_class_changed(ma, log, owner, method):
     Mixin, Behind = type("Mixin", (), {}), type("Behind", (), {})
     Base = type("Base", (Mixin, ma.fields.Integer), {})
     Own = type("Own", (Base, Behind), {})
@@ -96,8 +87,7 @@ def test_users_class_changed(ma: Any, log: Any, owner: str, method: str) -> None
 
 
 @pytest.mark.parametrize("method", METHODS)
-@scenario
-def test_bases_replaced(ma: Any, log: Any, method: str) -> None:
+def test_bases_replaced(ma, log, method):
     First, Second = (type(name, (ma.fields.Integer,), {}) for name in ("First", "Second"))
     Own = type("Own", (First,), {})
     setattr(Second, method, eval(METHODS[method]))
@@ -107,10 +97,9 @@ def test_bases_replaced(ma: Any, log: Any, method: str) -> None:
     use(log, schema, {"f": 1, "g": 2})
 
 
-@scenario
-def test_class_of_the_field_assigned(ma: Any, log: Any) -> None:
+def test_class_of_the_field_assigned(ma, log):
     class Own(ma.fields.Integer):
-        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+        def _serialize(self, value, attr, obj, **kwargs):
             log("own", value)
             return -1
 
@@ -121,7 +110,7 @@ def test_class_of_the_field_assigned(ma: Any, log: Any) -> None:
         use(log, schema, {"f": 1, "g": 2})
 
 
-CLASS_ATTRIBUTES: dict[str, list[Any]] = {
+CLASS_ATTRIBUTES = {
     "_CHECK_ATTRIBUTE": [False, 0, None],
     "num_type": [float, str, lambda value: "called"],
     "data_key": ["ignored"],
@@ -133,8 +122,7 @@ CLASS_ATTRIBUTES: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize("name", CLASS_ATTRIBUTES)
 @pytest.mark.parametrize("owner", ["own", "Integer", "Field"])
-@scenario
-def test_class_attributes(ma: Any, log: Any, owner: str, name: str) -> None:
+def test_class_attributes(ma, log, owner, name):
     Own = type("Own", (ma.fields.Integer,), {})
     schema = schema_of(ma, {"f": Own(), "g": ma.fields.Integer()})
     settle(log, schema, {"f": "1", "g": "2"})
@@ -147,8 +135,7 @@ def test_class_attributes(ma: Any, log: Any, owner: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["data_key", "attribute", "dump_default", "_CHECK_ATTRIBUTE"])
 @pytest.mark.parametrize("late", [False, True])
-@scenario
-def test_properties_that_compute(ma: Any, log: Any, name: str, late: bool) -> None:
+def test_properties_that_compute(ma, log, name, late):
     answers = iter("abcdefghijklmnopqrstuvwxyz" * 20)
 
     Own = type("Own", (ma.fields.Raw,), {})
@@ -168,13 +155,12 @@ def test_properties_that_compute(ma: Any, log: Any, name: str, late: bool) -> No
 
 
 @pytest.mark.parametrize("hook", ["__getattribute__", "__getattr__"])
-@scenario
-def test_attribute_access_taken_over(ma: Any, log: Any, hook: str) -> None:
+def test_attribute_access_taken_over(ma, log, hook):
     Own = type("Own", (ma.fields.Integer,), {})
     schema = schema_of(ma, {"f": Own(), "g": ma.fields.Integer()})
     settle(log, schema, {"f": 1, "g": 2, "other": 3})
 
-    def answer(self: Any, name: str) -> Any:
+    def answer(self, name):
         if name == "attribute":
             return "other"
         if hook == "__getattr__":
@@ -189,8 +175,7 @@ def test_attribute_access_taken_over(ma: Any, log: Any, hook: str) -> None:
     use(log, schema, {"f": 1, "g": 2, "other": 3})
 
 
-@scenario
-def test_class_with_slots_for_its_attributes(ma: Any, log: Any) -> None:
+def test_class_with_slots_for_its_attributes(ma, log):
     class Own(ma.fields.Integer):
         __slots__ = ("data_key",)
 
@@ -200,8 +185,7 @@ def test_class_with_slots_for_its_attributes(ma: Any, log: Any) -> None:
     use(log, schema, {"f": 1, "g": 2})
 
 
-@scenario
-def test_a_change_upstream_made_to_the_class_of_an_enum(ma: Any, log: Any) -> None:
+def test_a_change_upstream_made_to_the_class_of_an_enum(ma, log):
     class Colour(enum.Enum):
         RED = 1
 
@@ -216,8 +200,7 @@ def test_a_change_upstream_made_to_the_class_of_an_enum(ma: Any, log: Any) -> No
     use(log, schema, data)
 
 
-@scenario
-def test_schema_property_of_nested_replaced(ma: Any, log: Any) -> None:
+def test_schema_property_of_nested_replaced(ma, log):
     other = schema_of(ma, {"b": ma.fields.Raw()})
 
     Own = type("Own", (ma.fields.Nested,), {})

@@ -1,19 +1,16 @@
 """What changes between two instances of a class, or while several are alive and in use."""
 
-from __future__ import annotations
-
 import copy  # noqa: F401
-from typing import Any
 from unittest import mock
 
 import pytest
 
-from tests.invalidation.usage import WAYS, changed, scenario, use
+from tests.invalidation.usage import WAYS, changed, use
 
 DATA = {"a": "1", "b": 2, "c": {"x": "3", "y": 4}, "n": 5, "d": "abc", "e": ["6"], "f": {"g": 7}}
 
 
-def _class(ma: Any) -> Any:
+def _class(ma):
     class Inner(ma.Schema):
         x = ma.fields.Integer()
         y = ma.fields.Raw()
@@ -34,7 +31,7 @@ def _class(ma: Any) -> Any:
     return Own
 
 
-def _all(log: Any, cls: Any) -> None:
+def _all(log, cls):
     """New instances in the ways they are made, each used once or more."""
     for _ in range(3):
         log.attempt(lambda: cls().dump(DATA))
@@ -105,8 +102,7 @@ CLASS_CHANGES = [
 
 
 @pytest.mark.parametrize("change", CLASS_CHANGES)
-@scenario
-def test_class_changes_between_instances(ma: Any, log: Any, change: str) -> None:
+def test_class_changes_between_instances(ma, log, change):
     cls = _class(ma)
     before = [cls() for _ in range(3)]
     _all(log, cls)
@@ -123,8 +119,7 @@ def test_class_changes_between_instances(ma: Any, log: Any, change: str) -> None
 
 
 @pytest.mark.parametrize("change", ["Schema._init_fields", "Schema.__init__", "Field.__copy__"])
-@scenario
-def test_upstream_patched_between_instances(ma: Any, log: Any, change: str) -> None:
+def test_upstream_patched_between_instances(ma, log, change):
     cls = _class(ma)
     _all(log, cls)
     unused = cls()
@@ -132,7 +127,7 @@ def test_upstream_patched_between_instances(ma: Any, log: Any, change: str) -> N
     target = getattr(ma, owner, None) or ma.fields.Field
     if name == "__copy__":
 
-        def replacement(self: Any) -> Any:
+        def replacement(self):
             log("copied", type(self).__name__)
             twin = type(self).__new__(type(self))
             twin.__dict__.update(self.__dict__, data_key="twin")
@@ -140,7 +135,7 @@ def test_upstream_patched_between_instances(ma: Any, log: Any, change: str) -> N
     else:
         original = getattr(target, name)
 
-        def replacement(self: Any, *args: Any, **kwargs: Any) -> None:
+        def replacement(self, *args, **kwargs):
             log("called", type(self).__name__, sorted(kwargs))
             original(self, *args, **kwargs)
 
@@ -173,8 +168,7 @@ INSTANCE_CHANGES = [
 
 @pytest.mark.parametrize("moment", ["before use", "after use"])
 @pytest.mark.parametrize("change", INSTANCE_CHANGES)
-@scenario
-def test_one_of_several_instances_changes(ma: Any, log: Any, change: str, moment: str) -> None:
+def test_one_of_several_instances_changes(ma, log, change, moment):
     cls = _class(ma)
     _all(log, cls)
     first, second, third = cls(), cls(), cls(only=("a", "c"))
@@ -188,12 +182,11 @@ def test_one_of_several_instances_changes(ma: Any, log: Any, change: str, moment
 
 @pytest.mark.parametrize("name", ["many", "unknown", "partial", "dump_fields", "get_attribute"])
 @pytest.mark.parametrize("way", WAYS)
-@scenario
-def test_in_each_way(ma: Any, log: Any, way: str, name: str) -> None:
+def test_in_each_way(ma, log, way, name):
     cls = _class(ma)
     _all(log, cls)
     schema, other = cls(), cls()
-    value: Any = {
+    value = {
         "many": True,
         "unknown": "include",
         "partial": ("a",),
@@ -229,8 +222,7 @@ LOOKS = [
 
 @pytest.mark.parametrize("moment", ["before use", "after use"])
 @pytest.mark.parametrize("look", LOOKS)
-@scenario
-def test_looking(ma: Any, log: Any, look: str, moment: str) -> None:
+def test_looking(ma, log, look, moment):
     cls = _class(ma)
     _all(log, cls)
     schema, other = cls(), cls()
@@ -245,8 +237,7 @@ def test_looking(ma: Any, log: Any, look: str, moment: str) -> None:
 
 
 @pytest.mark.parametrize("looked", [False, True])
-@scenario
-def test_class_assigned(ma: Any, log: Any, looked: bool) -> None:
+def test_class_assigned(ma, log, looked):
     cls = _class(ma)
     _all(log, cls)
     schema = cls()

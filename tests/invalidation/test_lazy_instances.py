@@ -1,22 +1,19 @@
 """Classes that change between an instance's construction and the first look into it."""
 
-from __future__ import annotations
-
 import copy
 import types
-from typing import Any
 from unittest import mock
 
 import pytest
 
 import althaia
 from althaia import marshmallow
-from tests.invalidation.usage import scenario, use
+from tests.invalidation.usage import use
 
 DATA = {"a": "1", "m": 2, "n": {"x": "3"}, "l": [{"x": 5}], "t": [1, {"x": 2}]}
 
 
-def _class(ma: Any) -> Any:
+def _class(ma):
     class Inner(ma.Schema):
         x = ma.fields.Integer()
 
@@ -27,21 +24,21 @@ def _class(ma: Any) -> Any:
         l = ma.fields.List(ma.fields.Nested(Inner))  # noqa: E741
         t = ma.fields.Tuple([ma.fields.Integer(), ma.fields.Nested(Inner)])
 
-        def get_m(self, obj: Any) -> Any:
+        def get_m(self, obj):
             return "early"
 
-        def load_m(self, value: Any) -> Any:
+        def load_m(self, value):
             return "early"
 
     return S
 
 
-def _spy(ma: Any, log: Any, cls: Any, owner: str, name: str) -> None:
+def _spy(ma, log, cls, owner, name):
     """Replace a field's method by one that logs whose field it is called for."""
     target = getattr(ma.fields, owner)
     original = getattr(target, name)
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs):
         of_schema = type(self.root) is cls
         log(name, self.name, of_schema and getattr(self.root, "number", None))
         return original(self, *args, **kwargs)
@@ -49,19 +46,19 @@ def _spy(ma: Any, log: Any, cls: Any, owner: str, name: str) -> None:
     log.patch(target, name, method)
 
 
-def _helper(ma: Any, log: Any, module: str, name: str) -> None:
+def _helper(ma, log, module, name):
     owner = getattr(ma, module)
     log.patch(owner, name, log.spy(name, getattr(owner, name)))
 
 
-def _resolved(schema: Any) -> list[bool]:
+def _resolved(schema):
     """Which of the nested fields have their schema."""
     fields = vars(schema)["declared_fields"]
     nested = [fields["n"], fields["l"].inner, fields["t"].tuple_fields[-1]]
     return [getattr(field, "_schema", None) is not None for field in nested]
 
 
-def _spied_helpers(ma: Any, log: Any) -> types.SimpleNamespace:
+def _spied_helpers(ma, log):
     """Another module of helpers, whose ``callable_or_raise`` is noted."""
     helper = ma.utils.callable_or_raise
     return types.SimpleNamespace(
@@ -109,10 +106,7 @@ CHANGES = [
 @pytest.mark.parametrize("first", ["look", "dump", "load"])
 @pytest.mark.parametrize("moment", ["before use", "after use"])
 @pytest.mark.parametrize("change", CHANGES)
-@scenario
-def test_class_changes_before_anybody_looks(
-    ma: Any, log: Any, change: str, moment: str, first: str
-) -> None:
+def test_class_changes_before_anybody_looks(ma, log, change, moment, first):
     cls = _class(ma)
     schemas = [cls(), cls(), cls(), cls(only=("a", "n.x"))]
     if moment == "after use":
@@ -136,10 +130,9 @@ def test_class_changes_before_anybody_looks(
 
 @pytest.mark.parametrize("made", ["before", "after"])
 @pytest.mark.parametrize("look", ["fields", "declared_fields", "only", "__dict__"])
-@scenario
-def test_class_assigned_before_anybody_looks(ma: Any, log: Any, look: str, made: str) -> None:
+def test_class_assigned_before_anybody_looks(ma, log, look, made):
     cls = _class(ma)
-    schemas: list[Any] = []
+    schemas = []
     for what in ("after", "before") if made == "after" else ("before", "after"):
         if what == "after":
             schemas = [cls(), cls(), cls()]
@@ -153,7 +146,7 @@ def test_class_assigned_before_anybody_looks(ma: Any, log: Any, look: str, made:
         use(log, other(), DATA)
 
 
-def test_copies_and_annotations_are_no_change_of_the_set_of_names() -> None:
+def test_copies_and_annotations_are_no_change_of_the_set_of_names():
     schema = marshmallow.Schema.from_dict({"a": marshmallow.fields.Integer()})
     copy.deepcopy(schema(only=("a",)))
     assert marshmallow.schema.OrderedSet.__annotations__ == {}
@@ -164,8 +157,7 @@ def test_copies_and_annotations_are_no_change_of_the_set_of_names() -> None:
 
 
 @pytest.mark.parametrize("owner", ["the class", "a base", "Schema"])
-@scenario
-def test_init_is_replaced_for_a_while(ma: Any, log: Any, owner: str) -> None:
+def test_init_is_replaced_for_a_while(ma, log, owner):
     class Base(ma.Schema):
         a = ma.fields.Integer()
 
@@ -176,17 +168,17 @@ def test_init_is_replaced_for_a_while(ma: Any, log: Any, owner: str) -> None:
         pass
 
     class Own(Base):
-        def __init__(self) -> None:
+        def __init__(self):
             log("own __init__", type(self).__name__)
             super().__init__(only=("a",))
 
     original = ma.Schema.__init__
 
-    def spied(self: Any, *args: Any, **options: Any) -> None:
+    def spied(self, *args, **options):
         log("__init__", type(self).__name__, args, sorted(options))
         original(self, *args, **options)
 
-    def make() -> None:
+    def make():
         later = type("Later", (S,), {})
         for cls in (S, Sub, later, later, Own):
             log.attempt(lambda cls=cls: cls().dump({"a": "1", "b": "2"}))

@@ -1,21 +1,18 @@
 """Functions and names of upstream's own modules are patched after a schema was used."""
 
-from __future__ import annotations
-
 import datetime as dt
 import decimal
 import enum
 import importlib
 import ipaddress
 import uuid
-from typing import Any
 from unittest import mock
 
 import pytest
 
 from althaia import marshmallow as ma
 from tests.conformance.material import Plain, schema_of
-from tests.invalidation.usage import scenario, settle, use
+from tests.invalidation.usage import settle, use
 
 
 class Colour(enum.Enum):
@@ -48,7 +45,7 @@ DATA = {
 }
 
 
-def _everything(ma: Any) -> Any:
+def _everything(ma):
     fields = ma.fields
 
     class Inner(ma.Schema):
@@ -81,7 +78,7 @@ def _everything(ma: Any) -> Any:
     return Everything()
 
 
-def _found(ma: Any, path: str) -> tuple[Any, str]:
+def _found(ma, path):
     """The module of upstream's that a path begins with, and the name in it."""
     module, _, name = path.partition(".")
     return importlib.import_module(f"{ma.__name__}.{module}"), name
@@ -99,19 +96,19 @@ FUNCTIONS = """
 class Spy:
     """Stands for a function, class or module and tells what is asked of it."""
 
-    def __init__(self, log: Any, name: str, original: Any) -> None:
+    def __init__(self, log, name, original):
         self._log, self._name, self._original = log, name, original
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args, **kwargs):
         self._log(self._name, "called", len(args), sorted(kwargs))
         return self._original(*args, **kwargs)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         self._log(self._name, "asked for", name)
         return getattr(self._original, name)
 
 
-def test_the_functions_named_here_exist() -> None:
+def test_the_functions_named_here_exist():
     import marshmallow
 
     assert [path for path in FUNCTIONS.split() if not hasattr(*_found(marshmallow, path))] == []
@@ -119,8 +116,7 @@ def test_the_functions_named_here_exist() -> None:
 
 @pytest.mark.parametrize("path", FUNCTIONS.split())
 @pytest.mark.parametrize("before", [False, True])
-@scenario
-def test_spied_on(ma: Any, log: Any, before: bool, path: str) -> None:
+def test_spied_on(ma, log, before, path):
     module, name = _found(ma, path)
     schema = _everything(ma)
     if not before:
@@ -138,8 +134,7 @@ RESULTS = """
 
 
 @pytest.mark.parametrize("path", RESULTS.split())
-@scenario
-def test_replaced_by_another(ma: Any, log: Any, path: str) -> None:
+def test_replaced_by_another(ma, log, path):
     module, name = _found(ma, path)
     schema = _everything(ma)
     settle(log, schema, DATA)
@@ -155,8 +150,7 @@ CONSTANTS = """
 
 
 @pytest.mark.parametrize("path", CONSTANTS.split())
-@scenario
-def test_constant_replaced(ma: Any, log: Any, path: str) -> None:
+def test_constant_replaced(ma, log, path):
     module, name = _found(ma, path)
 
     class S(ma.Schema):
@@ -167,16 +161,16 @@ def test_constant_replaced(ma: Any, log: Any, path: str) -> None:
         @ma.post_dump
         @ma.pre_load
         @ma.post_load
-        def hook(self, data: Any, **kwargs: Any) -> Any:
+        def hook(self, data, **kwargs):
             log("hook", data)
             return data
 
         @ma.validates("a")
-        def validator(self, value: Any, data_key: str) -> None:
+        def validator(self, value, data_key):
             log("validator", value)
 
         @ma.validates_schema
-        def validator_of_all(self, data: Any, **kwargs: Any) -> None:
+        def validator_of_all(self, data, **kwargs):
             log("validator of all", data)
 
     schema = S()
@@ -189,13 +183,12 @@ def test_constant_replaced(ma: Any, log: Any, path: str) -> None:
     use(log, schema, {"_schema": "x", "mine": 7})
 
 
-@scenario
-def test_classes_replaced(ma: Any, log: Any) -> None:
+def test_classes_replaced(ma, log):
     schema = _everything(ma)
     settle(log, schema, DATA)
 
     class Own(decimal.Decimal):
-        def quantize(self, *args: Any, **kwargs: Any) -> Any:
+        def quantize(self, *args, **kwargs):
             log("quantize", args)
             return super().quantize(*args, **kwargs)
 
@@ -209,8 +202,7 @@ def test_classes_replaced(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("way", ["set", "mock.patch.dict", "deleted"])
-@scenario
-def test_module_namespace_edited(ma: Any, log: Any, way: str) -> None:
+def test_module_namespace_edited(ma, log, way):
     module, _ = _found(ma, "schema.get_value")
     schema = _everything(ma)
     settle(log, schema, DATA)
@@ -234,8 +226,7 @@ NO_TYPES = """
 
 
 @pytest.mark.parametrize("path", NO_TYPES.split())
-@scenario
-def test_replaced_by_no_type(ma: Any, log: Any, path: str) -> None:
+def test_replaced_by_no_type(ma, log, path):
     """What upstream asks a class that the plan does not ask: it is an error upstream."""
     module, name = _found(ma, path)
     fields = ma.fields
@@ -251,7 +242,7 @@ def test_replaced_by_no_type(ma: Any, log: Any, path: str) -> None:
     }
     schemas = {name: ma.Schema.from_dict({"f": field})() for name, (field, _) in kinds.items()}
 
-    def load_all() -> None:
+    def load_all():
         for kind, (_, value) in kinds.items():
             for _ in range(3):
                 log(kind)
@@ -265,7 +256,7 @@ def test_replaced_by_no_type(ma: Any, log: Any, path: str) -> None:
 
 
 @pytest.mark.parametrize("tool", ["freezegun", "time_machine"])
-def test_the_tools_that_stop_the_clock(tool: str) -> None:
+def test_the_tools_that_stop_the_clock(tool):
     module = pytest.importorskip(tool)
     schema = schema_of(ma, {"at": ma.fields.DateTime(), "day": ma.fields.Date()})
     stop = module.freeze_time if tool == "freezegun" else module.travel

@@ -1,15 +1,12 @@
 """Nested schemas, their fields and classes change after the parent was used."""
 
-from __future__ import annotations
-
 import copy  # noqa: F401
-from typing import Any
 from unittest import mock
 
 import pytest
 
 from tests.conformance.material import Plain
-from tests.invalidation.usage import scenario, settle, use
+from tests.invalidation.usage import settle, use
 
 INNER = {"a": "1", "b": 2, "x": 3}
 FORMS = {
@@ -34,7 +31,7 @@ FORMS = {
 """A field that nests ``Inner``, and what it dumps."""
 
 
-def _make(ma: Any, log: Any, form: str) -> tuple[Any, Any, Any]:
+def _make(ma, log, form):
     """A parent schema, how to get its nested schema, and something to dump."""
     fields = ma.fields
 
@@ -52,7 +49,7 @@ def _make(ma: Any, log: Any, form: str) -> tuple[Any, Any, Any]:
 
     parent = Parent()
 
-    def nested() -> Any:
+    def nested():
         found = parent.fields["f"]
         for name in ("inner", "value_field"):
             found = vars(found).get(name) or found
@@ -99,8 +96,7 @@ CHANGES = [
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("form", FORMS)
-@scenario
-def test_each_form(ma: Any, log: Any, form: str, change: str) -> None:
+def test_each_form(ma, log, form, change):
     parent, nested, data = _make(ma, log, form)
     settle(log, parent, data)
     type(nested().schema).hook = lambda self, item, **kwargs: log("hook", item, kwargs) or item
@@ -110,12 +106,11 @@ def test_each_form(ma: Any, log: Any, form: str, change: str) -> None:
     use(log, parent, data, {"f": None}, {})
 
 
-@scenario
-def test_class_registered_again(ma: Any, log: Any) -> None:
+def test_class_registered_again(ma, log):
     class Parent(ma.Schema):
         f = ma.fields.Nested("Child")
 
-    def child(**fields: Any) -> Any:
+    def child(**fields):
         return type("Child", (ma.Schema,), fields)
 
     child(a=ma.fields.Raw())
@@ -127,8 +122,7 @@ def test_class_registered_again(ma: Any, log: Any) -> None:
     use(log, Parent(), {"f": INNER})
 
 
-@scenario
-def test_an_unknown_name_that_becomes_known(ma: Any, log: Any) -> None:
+def test_an_unknown_name_that_becomes_known(ma, log):
     class Parent(ma.Schema):
         f = ma.fields.Nested("Later")
         g = ma.fields.Raw()
@@ -139,8 +133,7 @@ def test_an_unknown_name_that_becomes_known(ma: Any, log: Any) -> None:
     use(log, parent, {"g": 1}, {"f": INNER})
 
 
-@scenario
-def test_a_schema_that_nests_itself(ma: Any, log: Any) -> None:
+def test_a_schema_that_nests_itself(ma, log):
     class Node(ma.Schema):
         value = ma.fields.Integer()
         children = ma.fields.List(ma.fields.Nested(lambda: Node()))
@@ -158,8 +151,7 @@ def test_a_schema_that_nests_itself(ma: Any, log: Any) -> None:
     use(log, schema, tree)
 
 
-@scenario
-def test_a_nested_schema_shared_by_two_parents(ma: Any, log: Any) -> None:
+def test_a_nested_schema_shared_by_two_parents(ma, log):
     class Inner(ma.Schema):
         a = ma.fields.Integer()
 
@@ -173,8 +165,7 @@ def test_a_nested_schema_shared_by_two_parents(ma: Any, log: Any) -> None:
     use(log, first, {"f": INNER})
 
 
-@scenario
-def test_patched_class_of_the_nested_schema(ma: Any, log: Any) -> None:
+def test_patched_class_of_the_nested_schema(ma, log):
     class Inner(ma.Schema):
         a = ma.fields.Integer()
 
@@ -187,8 +178,7 @@ def test_patched_class_of_the_nested_schema(ma: Any, log: Any) -> None:
     use(log, schema, {"f": INNER})
 
 
-@scenario
-def test_patched_dump_of_upstream(ma: Any, log: Any) -> None:
+def test_patched_dump_of_upstream(ma, log):
     class Inner(ma.Schema):
         a = ma.fields.Integer()
 
@@ -196,7 +186,7 @@ def test_patched_dump_of_upstream(ma: Any, log: Any) -> None:
     settle(log, schema, {"f": INNER, "g": INNER})
     original = ma.Schema.dump
 
-    def dump(self: Any, obj: Any, *, many: bool | None = None) -> Any:
+    def dump(self, obj, *, many=None):
         log("dump", type(self).__name__, many)
         return original(self, obj, many=many)
 
@@ -215,16 +205,13 @@ STATEMENTS = [
 
 @pytest.mark.parametrize("change", STATEMENTS)
 @pytest.mark.parametrize("whose", ["parent's", "nested schema's"])
-@scenario
-def test_a_statement_that_the_interpreter_has_specialised(
-    ma: Any, log: Any, whose: str, change: str
-) -> None:
+def test_a_statement_that_the_interpreter_has_specialised(ma, log, whose, change):
     """Run often enough it stores by itself, past the functions that a change goes through else."""
     parent, nested, data = _make(ma, log, "class")
     settle(log, parent, data)
     fields = parent.dump_fields if whose == "parent's" else nested().schema.dump_fields
     field = next(iter(fields.values()))
-    names: dict[str, Any] = {}
+    names = {}
     exec(f"def change(field, key): {change}", names)
     for number in range(60):
         names["change"](field, f"key {number % 7}")

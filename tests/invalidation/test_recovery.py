@@ -1,9 +1,6 @@
 """What was declined because something was changed comes back once the change is gone."""
 
-from __future__ import annotations
-
 import gc
-from typing import Any
 from unittest import mock
 
 import pytest
@@ -21,7 +18,7 @@ InstanceDict = plan.InstanceDict
 DATA = {"a": 1, "b": "x"}
 
 
-def schema_class() -> Any:
+def schema_class():
     class S(ma.Schema):
         a = ma.fields.Integer()
         b = ma.fields.String()
@@ -29,14 +26,14 @@ def schema_class() -> Any:
     return S
 
 
-def is_lazy(schema: Any) -> bool:
+def is_lazy(schema):
     """Whether a schema was not built in full, seen past its class."""
     # One that was built in full may have its attributes in the object, and no dictionary.
     held = [each for each in gc.get_referents(schema) if type(each) is InstanceDict]
     return any(LAZY_NAMES.isdisjoint(state) for state in held)
 
 
-def instances_until_lazy(cls: Any) -> int:
+def instances_until_lazy(cls):
     """How many instances are made until one is lazy; each is used, as in an application."""
     for made in range(3000):
         schema = cls()
@@ -47,7 +44,7 @@ def instances_until_lazy(cls: Any) -> int:
 
 
 @pytest.mark.parametrize("direction", ["dump", "load"])
-def test_an_instance_that_is_kept_gets_plans_of_its_own(direction: str) -> None:
+def test_an_instance_that_is_kept_gets_plans_of_its_own(direction):
     cls = schema_class()
     instances_until_lazy(cls)
     kept = cls()
@@ -58,7 +55,7 @@ def test_an_instance_that_is_kept_gets_plans_of_its_own(direction: str) -> None:
     assert plan.published_guard(kept, int(direction == "load")) is not None
 
 
-def test_a_replaced_method_is_put_back() -> None:
+def test_a_replaced_method_is_put_back():
     cls = schema_class()
     instances_until_lazy(cls)
     with mock.patch.object(ma.Schema, "_bind_field", return_value=None):
@@ -69,7 +66,7 @@ def test_a_replaced_method_is_put_back() -> None:
 
 
 @pytest.mark.parametrize(("mocks", "bound"), [(5, 3), (20, 1030), (200, 1030)])
-def test_mocks_are_put_and_taken_away(mocks: int, bound: int) -> None:
+def test_mocks_are_put_and_taken_away(mocks, bound):
     cls = schema_class()
     instances_until_lazy(cls)
     for _ in range(mocks):
@@ -79,7 +76,7 @@ def test_mocks_are_put_and_taken_away(mocks: int, bound: int) -> None:
     assert instances_until_lazy(cls) <= bound
 
 
-def test_none_is_declared_for_a_name_that_is_left_out() -> None:
+def test_none_is_declared_for_a_name_that_is_left_out():
     """marshmallow-sqlalchemy does this for ``Meta.exclude``."""
     cls = schema_class()
     cls._declared_fields["gone"] = None
@@ -91,7 +88,7 @@ def test_none_is_declared_for_a_name_that_is_left_out() -> None:
     assert instances_until_lazy(cls) <= 2
 
 
-def test_a_class_that_changes_all_the_time_is_examined_ever_less_often() -> None:
+def test_a_class_that_changes_all_the_time_is_examined_ever_less_often():
     cls = schema_class()
     instances_until_lazy(cls)
     with mock.patch(
@@ -104,7 +101,7 @@ def test_a_class_that_changes_all_the_time_is_examined_ever_less_often() -> None
     assert 30 <= examine.call_count <= 50
 
 
-def test_what_cannot_be_watched_is_looked_at_again_now_and_then() -> None:
+def test_what_cannot_be_watched_is_looked_at_again_now_and_then():
     cls = schema_class()
     declared = cls._declared_fields
     cls._declared_fields = type("Odd", (dict,), {})(declared)

@@ -1,22 +1,19 @@
 """The schema instance or its class changes after it was used."""
 
-from __future__ import annotations
-
 import copy  # noqa: F401
 from collections import OrderedDict
 from textwrap import dedent
-from typing import Any
 from unittest import mock
 
 import pytest
 
 from tests.conformance.material import Plain
-from tests.invalidation.usage import WAYS, changed, scenario, settle, use
+from tests.invalidation.usage import WAYS, changed, settle, use
 
 DATA = {"a": "1", "b": 2, "c": 3, "x": 4}
 
 
-def _three(ma: Any, **options: Any) -> Any:
+def _three(ma, **options):
     class Three(ma.Schema):
         a = ma.fields.Integer()
         b = ma.fields.Raw()
@@ -54,19 +51,18 @@ EDITS = [
 ]
 
 
-def _bound(schema: Any, field: Any) -> Any:
+def _bound(schema, field):
     field._bind_to_schema("x", schema)
     return field
 
 
-def _again(schema: Any, **options: Any) -> None:
+def _again(schema, **options):
     vars(schema).update(options)
     schema._init_fields()
 
 
 @pytest.mark.parametrize("edit", EDITS)
-@scenario
-def test_dump_fields(ma: Any, log: Any, edit: str) -> None:
+def test_dump_fields(ma, log, edit):
     schema = _three(ma)
     settle(log, schema, DATA, Plain(**DATA))
     exec(edit, {**globals(), "ma": ma, "schema": schema})
@@ -75,8 +71,7 @@ def test_dump_fields(ma: Any, log: Any, edit: str) -> None:
 
 @pytest.mark.parametrize("first", EDITS)
 @pytest.mark.parametrize("second", [EDITS[0], EDITS[2], EDITS[3], EDITS[14]])
-@scenario
-def test_dump_fields_twice(ma: Any, log: Any, first: str, second: str) -> None:
+def test_dump_fields_twice(ma, log, first, second):
     schema = _three(ma)
     names = {**globals(), "ma": ma, "schema": schema}
     settle(log, schema, DATA)
@@ -139,12 +134,11 @@ SEQUENCES = [
 
 
 @pytest.mark.parametrize("statements", SEQUENCES)
-@scenario
-def test_one_change_after_the_other(ma: Any, log: Any, statements: str) -> None:
+def test_one_change_after_the_other(ma, log, statements):
     _one_after_the_other(statements, ma, log, _three(ma), DATA)
 
 
-def _one_after_the_other(statements: str, ma: Any, log: Any, schema: Any, data: Any) -> None:
+def _one_after_the_other(statements, ma, log, schema, data):
     names = {**globals(), "ma": ma, "log": log, "schema": schema, "cls": type(schema)}
     for statement in dedent(statements).strip().split("\n"):
         exec(statement, names)
@@ -177,8 +171,7 @@ METHODS = {
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("hooks", [False, True])
 @pytest.mark.parametrize("owner", ["class", "base", "mixin", "Schema"])
-@scenario
-def test_class_changed(ma: Any, log: Any, owner: str, hooks: bool, name: str) -> None:
+def test_class_changed(ma, log, owner, hooks, name):
     class Mixin:
         pass
 
@@ -190,7 +183,7 @@ def test_class_changed(ma: Any, log: Any, owner: str, hooks: bool, name: str) ->
         if hooks:
 
             @ma.post_dump
-            def hook(self, data: Any, **kwargs: Any) -> Any:
+            def hook(self, data, **kwargs):
                 log("hook", data, kwargs)
                 return data
 
@@ -204,8 +197,7 @@ def test_class_changed(ma: Any, log: Any, owner: str, hooks: bool, name: str) ->
 
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("way", WAYS)
-@scenario
-def test_instance_changed(ma: Any, log: Any, way: str, name: str) -> None:
+def test_instance_changed(ma, log, way, name):
     schema = _three(ma)
     settle(log, schema, DATA)
     value = eval(METHODS[name])
@@ -217,16 +209,15 @@ def test_instance_changed(ma: Any, log: Any, way: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("late", [False, True])
-@scenario
-def test_serialize_that_calls_on(ma: Any, log: Any, late: bool) -> None:
+def test_serialize_that_calls_on(ma, log, late):
     class Own(ma.Schema):
         a = ma.fields.Integer()
 
-    def serialize(self: Any, obj: Any, *, many: bool = False) -> Any:
+    def serialize(self, obj, *, many=False):
         log("_serialize", obj, many)
         return ma.Schema._serialize(self, obj, many=many)
 
-    def dump(self: Any, obj: Any, *, many: bool | None = None) -> Any:
+    def dump(self, obj, *, many=None):
         log("dump", obj, many)
         return ma.Schema.dump(self, obj, many=many)
 
@@ -241,14 +232,13 @@ def test_serialize_that_calls_on(ma: Any, log: Any, late: bool) -> None:
 
 
 @pytest.mark.parametrize("hook", ["__getattribute__", "__getattr__"])
-@scenario
-def test_attribute_access_taken_over(ma: Any, log: Any, hook: str) -> None:
+def test_attribute_access_taken_over(ma, log, hook):
     schema = _three(ma)
     Own = type(schema)
     settle(log, schema, DATA)
     only_b = {"b": schema.dump_fields["b"]}
 
-    def answer(self: Any, name: str) -> Any:
+    def answer(self, name):
         if name == "dump_fields":
             return only_b
         if hook == "__getattr__":
@@ -264,8 +254,7 @@ def test_attribute_access_taken_over(ma: Any, log: Any, hook: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["dump_fields", "dict_class", "_hooks", "get_attribute"])
-@scenario
-def test_properties_that_compute(ma: Any, log: Any, name: str) -> None:
+def test_properties_that_compute(ma, log, name):
     schema = _three(ma)
     Own = type(schema)
     settle(log, schema, DATA)
@@ -283,19 +272,18 @@ def test_properties_that_compute(ma: Any, log: Any, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["many", "unknown", "partial"])
 @pytest.mark.parametrize("kind", ["data", "no data"])
-@scenario
-def test_settings_that_compute(ma: Any, log: Any, kind: str, name: str) -> None:
+def test_settings_that_compute(ma, log, kind, name):
     class Own(ma.Schema):
         a = ma.fields.Integer(required=True)
         b = ma.fields.Raw()
 
     class Asked:
-        def __get__(self, instance: Any, owner: Any = None) -> Any:
+        def __get__(self, instance, owner=None):
             log("asked", name)
             return {"many": True, "unknown": "include", "partial": True}[name]
 
     if kind == "data":
-        Asked.__set__ = lambda self, instance, value: log("set", name)  # type: ignore[attr-defined]
+        Asked.__set__ = lambda self, instance, value: log("set", name)
     schema = Own()
     settle(log, schema, DATA)
     use(log, schema, {"b": 3, "x": 4})
@@ -310,21 +298,20 @@ def test_settings_that_compute(ma: Any, log: Any, kind: str, name: str) -> None:
     use(log, schema, DATA)
 
 
-@scenario
-def test_class_assigned_and_bases_replaced(ma: Any, log: Any) -> None:
+def test_class_assigned_and_bases_replaced(ma, log):
     class First(ma.Schema):
         pass
 
     class Own(First):
         a = ma.fields.Integer()
 
-    def get_attribute(self: Any, obj: Any, attr: str, default: Any) -> Any:
+    def get_attribute(self, obj, attr, default):
         log("get_attribute", attr)
         return 99
 
     class Hooked(Own):
         @ma.post_dump
-        def hook(self, data: Any, **kwargs: Any) -> Any:
+        def hook(self, data, **kwargs):
             return {"hooked": data}
 
     schema = Own()
@@ -336,14 +323,13 @@ def test_class_assigned_and_bases_replaced(ma: Any, log: Any) -> None:
     use(log, schema, DATA)
 
 
-@scenario
-def test_dictionary_held_while_in_use_elsewhere(ma: Any, log: Any) -> None:
+def test_dictionary_held_while_in_use_elsewhere(ma, log):
     class Own(ma.Schema):
         a = ma.fields.Function(lambda obj: obj["go"]())
         b = ma.fields.Raw()
 
     schema = Own()
-    held: list[Any] = []
+    held = []
     log.attempt(schema.dump, {"go": lambda: held.append(vars(schema)), "b": 1})
     held[0]["dump_fields"] = {"b": schema.dump_fields["b"]}
     use(log, schema, {"go": int, "b": 1})
@@ -351,21 +337,21 @@ def test_dictionary_held_while_in_use_elsewhere(ma: Any, log: Any) -> None:
     use(log, schema, {"go": int, "b": 1})
 
 
-def _hooked(ma: Any, log: Any) -> Any:
+def _hooked(ma, log):
     class Hooked(ma.Schema):
         a = ma.fields.Integer()
 
         @ma.pre_dump
-        def before(self, data: Any, **kwargs: Any) -> Any:
+        def before(self, data, **kwargs):
             log("before", data, kwargs)
             return data
 
         @ma.post_dump(pass_collection=True, pass_original=True)
-        def after(self, data: Any, original: Any, **kwargs: Any) -> Any:
+        def after(self, data, original, **kwargs):
             log("after", data, original, kwargs)
             return data
 
-        def spare(self, data: Any, **kwargs: Any) -> Any:
+        def spare(self, data, **kwargs):
             log("spare", data, kwargs)
             return {"spare": data}
 
@@ -389,12 +375,11 @@ HOOK_EDITS = [
 
 
 @pytest.mark.parametrize("edit", HOOK_EDITS)
-@scenario
-def test_hooks(ma: Any, log: Any, edit: str) -> None:
+def test_hooks(ma, log, edit):
     schema = _hooked(ma, log)
     settle(log, schema, {"a": 1})
 
-    def new(self: Any, data: Any, *args: Any, **kwargs: Any) -> Any:
+    def new(self, data, *args, **kwargs):
         log("new", data, args, kwargs)
         return data
 
@@ -402,12 +387,11 @@ def test_hooks(ma: Any, log: Any, edit: str) -> None:
     use(log, schema, {"a": 1})
 
 
-@scenario
-def test_a_first_hook_added(ma: Any, log: Any) -> None:
+def test_a_first_hook_added(ma, log):
     class Own(ma.Schema):
         a = ma.fields.Integer()
 
-        def spare(self, data: Any, **kwargs: Any) -> Any:
+        def spare(self, data, **kwargs):
             return {"spare": data}
 
     schema = Own()
@@ -439,17 +423,16 @@ def test_a_first_hook_added(ma: Any, log: Any) -> None:
         """,
     ],
 )
-@scenario
-def test_a_method_fields_method(ma: Any, log: Any, statements: str) -> None:
+def test_a_method_fields_method(ma, log, statements):
     class Own(ma.Schema):
         label = "first"
         m = ma.fields.Method("compute")
         n = ma.fields.Method("other")
 
-        def compute(self, obj: Any) -> Any:
+        def compute(self, obj):
             return type(self).__name__, self.label
 
-        def other(self, obj: Any) -> Any:
+        def other(self, obj):
             return 2
 
     schema = Own()

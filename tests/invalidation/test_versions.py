@@ -1,9 +1,6 @@
 """CPython 3.13 and newer number a class's changes a thousand times; then there are no plans."""
 
-from __future__ import annotations
-
 import sys
-from typing import Any
 
 import pytest
 
@@ -20,19 +17,19 @@ pytestmark = [
 DATA = {"f": 1}
 
 
-def use_up_versions(cls: Any) -> None:
+def use_up_versions(cls):
     for number in range(1_100):
         cls.marker = number
         assert cls.marker == number
 
 
-def use(schema: ma.Schema) -> None:
+def use(schema):
     for _ in range(200):
         assert schema.dump(DATA) == DATA
         assert schema.load(DATA) == DATA
 
 
-def built(cls: type[ma.Schema]) -> int:
+def built(cls):
     from althaia.engine.plan import statistics_of
 
     counters = statistics_of(cls).as_dict()
@@ -41,7 +38,7 @@ def built(cls: type[ma.Schema]) -> int:
 
 @pytest.mark.parametrize("changed", ["schema", "field"])
 @pytest.mark.parametrize("used", [True, False])
-def test_a_class_without_versions_is_analysed_once(used: bool, changed: str) -> None:
+def test_a_class_without_versions_is_analysed_once(used, changed):
     class Own(ma.fields.Integer):
         pass
 
@@ -63,7 +60,7 @@ def test_a_class_without_versions_is_analysed_once(used: bool, changed: str) -> 
         )
 
 
-def test_what_changes_later_is_seen() -> None:
+def test_what_changes_later_is_seen():
     class Own(ma.fields.Integer):
         pass
 
@@ -73,7 +70,7 @@ def test_what_changes_later_is_seen() -> None:
     schema = Schema()
     use_up_versions(Own)
     use(schema)
-    Own._serialize = lambda self, value, *args, **kwargs: ("own", value)  # type: ignore[method-assign, assignment]
+    Own._serialize = lambda self, value, *args, **kwargs: ("own", value)
     assert schema.dump(DATA) == {"f": ("own", 1)}
     schema.dump_fields["f"] = ma.fields.Integer()
     assert schema.dump(DATA) == {"f": 1}
@@ -83,7 +80,7 @@ def test_what_changes_later_is_seen() -> None:
     assert not explanation.as_dict()["dump"]["declined"]
 
 
-def test_other_classes_keep_their_plans() -> None:
+def test_other_classes_keep_their_plans():
     class Changed(ma.Schema):
         f = ma.fields.Integer()
 

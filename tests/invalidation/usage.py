@@ -2,36 +2,31 @@
 it again. Each runs on the real marshmallow too, given the same change; nothing may differ.
 """
 
-from __future__ import annotations
-
 import contextlib
-from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import Any
 from unittest import mock
 
 import pytest
 
 from althaia import seam
-from tests.conformance import harness
-from tests.conformance.harness import Scenario, engine
+from tests.conformance.harness import engine
 
 
-def scenario(function: Scenario) -> Callable[..., None]:
-    """As the conformance scenarios, but what they do on purpose goes through ``log.attempt``:
-    an error outside of it is a mistake in the test, not something to compare."""
+def checked(function):
+    """A scenario in which an error outside of ``log.attempt`` is a mistake in the test, not
+    something to compare."""
 
     @wraps(function)
-    def checked(*args: Any, **kwargs: Any) -> object:
+    def scenario(*args, **kwargs):
         try:
             return function(*args, **kwargs)
         except Exception as error:
             pytest.fail(f"the scenario itself failed: {type(error).__name__}: {error}")
 
-    return harness.scenario(checked)
+    return scenario
 
 
-def use(log: Any, schema: Any, *objects: Any) -> None:
+def use(log, schema, *objects):
     """Dump each object several times, alone and in collections; load those that are data."""
     for obj in objects:
         for _ in range(3):
@@ -43,7 +38,7 @@ def use(log: Any, schema: Any, *objects: Any) -> None:
             log.attempt(schema.load, [obj, obj], many=True)
 
 
-def settle(log: Any, schema: Any, *objects: Any) -> None:
+def settle(log, schema, *objects):
     """Use a schema until it has a plan, and make sure that it has one.
 
     :raises AssertionError: plans are on, and none answered.
@@ -55,25 +50,24 @@ def settle(log: Any, schema: Any, *objects: Any) -> None:
         assert calls(schema) == before + 1, f"no plan answers for {schema!r}"
 
 
-def plans_are_on(schema: Any) -> bool:
+def plans_are_on(schema):
     """Whether plans could answer for this schema: it is ours, and nobody switched them off."""
     if not isinstance(schema, seam.modules["schema"]["Schema"]) or engine is None:
         return False
     return seam.dump is engine.dump
 
 
-def calls(schema: Any) -> int:
+def calls(schema):
     """How many dumps plans have answered for the schema's class."""
     if engine is None:
         return 0
     from althaia.engine.plan import statistics_of
 
-    count: int = statistics_of(type(schema)).dump.calls
-    return count
+    return statistics_of(type(schema)).dump.calls
 
 
 @contextlib.contextmanager
-def changed(target: Any, name: str, value: Any, way: str) -> Iterator[None]:
+def changed(target, name, value, way):
     """``target.name`` is ``value``, set in one of :data:`WAYS`, and put back afterwards."""
     if way == "mock":
         with mock.patch.object(target, name, value):
@@ -91,19 +85,19 @@ def changed(target: Any, name: str, value: Any, way: str) -> Iterator[None]:
             del vars(target)[name]
 
 
-def _update(target: Any, name: str, value: Any) -> None:
+def _update(target, name, value):
     target.__dict__.update({name: value})
 
 
-def _item(target: Any, name: str, value: Any) -> None:
+def _item(target, name, value):
     vars(target)[name] = value
 
 
-def _replaced(target: Any, name: str, value: Any) -> None:
+def _replaced(target, name, value):
     target.__dict__ = {**target.__dict__, name: value}
 
 
-SETTERS: dict[str, Callable[[Any, str, Any], None]] = {
+SETTERS = {
     "setattr": setattr,
     "object.__setattr__": object.__setattr__,
     "__dict__.update": _update,

@@ -5,8 +5,6 @@ after another round. FILE is left open with a word in it, which the interpreter 
 clears ``__main__``: what keeps a class of this module alive keeps its globals too.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 import gc
@@ -14,15 +12,13 @@ import inspect
 import json
 import sys
 import weakref
-from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 import althaia.json
 from althaia import marshmallow as ma
 from althaia.trust import notes
 
-fields: Any = ma.fields
+fields = ma.fields
 FIELD_METHODS = (
     "__init__", "_bind_to_schema", "_deserialize", "_serialize", "_validate", "_validate_all",
     "_validate_missing", "_validated", "_format_num", "_to_string", "_load", "deserialize",
@@ -35,17 +31,17 @@ SCHEMA_METHODS = (
 HOOKS = ("pre_load", "post_load", "pre_dump", "post_dump", "validates_schema")
 
 
-def calling_super(base: Any, name: str) -> Any:
+def calling_super(base, name):
     """A subclass whose method of this name only calls the base's."""
 
-    def method(self: Any, *args: Any, **options: Any) -> Any:
+    def method(self, *args, **options):
         return getattr(super(cls, self), name)(*args, **options)
 
     cls = type(base)(f"{base.__name__}.{name}", (base,), {name: method} if name else {})
     return cls
 
 
-def schema_of(field: Any, **namespace: Any) -> Any:
+def schema_of(field, **namespace):
     """A schema class with this field that the class registry does not keep."""
 
     class Own(ma.Schema):
@@ -55,15 +51,15 @@ def schema_of(field: Any, **namespace: Any) -> Any:
         class Meta:
             register = False
 
-        def get(self, value: Any) -> Any:
+        def get(self, value):
             return value
 
     return Own
 
 
-def field_of(cls: Any, name: str) -> Any:
+def field_of(cls, name):
     """A field of a class whose base has this name."""
-    arguments: dict[str, Any] = {
+    arguments = {
         "Constant": [1],
         "Enum": [enum.Enum("Colour", {"red": 1})],
         "Function": [lambda obj: 1, lambda value: value],
@@ -76,7 +72,7 @@ def field_of(cls: Any, name: str) -> Any:
     return cls(*arguments.get(name, []))
 
 
-def use(schema: Any, calls: int, *rows: Any) -> None:
+def use(schema, calls, *rows):
     """Dump, load and validate, alone and in a list, valid and not."""
     for row in rows * calls:
         for call in (schema.dump, schema.dumps, schema.load, schema.validate):
@@ -89,7 +85,7 @@ def use(schema: Any, calls: int, *rows: Any) -> None:
             call(rows * 20, many=True)
 
 
-def of_methods() -> Iterator[tuple[Any, ...]]:
+def of_methods():
     """Classes with each method of their own; the last of each is a schema class."""
     for base in dict.fromkeys(getattr(fields, name) for name in fields.__all__):
         name = base.__name__
@@ -106,24 +102,24 @@ def of_methods() -> Iterator[tuple[Any, ...]]:
         yield cls, schema_of(fields.Nested(cls), **more)
 
 
-def of_functions() -> Iterator[tuple[Any, ...]]:
+def of_functions():
     """What else a program may give to a schema."""
 
-    def called(*args: Any, **options: Any) -> Any:
+    def called(*args, **options):
         return args[-1]
 
-    def refuse(value: Any) -> None:
+    def refuse(value):
         raise Refused(["no"]) if value else Broken
 
     Refused, Broken = type("Refused", (ma.ValidationError,), {}), type("Broken", (Exception,), {})
     Table, Encoder = type("Table", (dict,), {}), type("Encoder", (json.JSONEncoder,), {})
 
     class Range(ma.validate.Range):
-        def __call__(self, value: Any) -> Any:
+        def __call__(self, value):
             return super().__call__(value)
 
     class Called:
-        def __call__(self, value: Any) -> Any:
+        def __call__(self, value):
             return value
 
     colours = enum.Enum("Colour", {"one": "1"})
@@ -142,10 +138,10 @@ def of_functions() -> Iterator[tuple[Any, ...]]:
     yield Encoder, rendered
 
 
-def of_objects() -> Iterator[tuple[Any, ...]]:
+def of_objects():
     """Classes of objects that a schema which lives longer has dumped."""
 
-    def one(self: Any, *args: Any) -> Any:
+    def one(self, *args):
         return 1
 
     Data = dataclasses.make_dataclass("Data", [("a", str)])
@@ -158,7 +154,7 @@ def of_objects() -> Iterator[tuple[Any, ...]]:
         yield obj, type(obj), schema_of(fields.Raw(load_default=obj, dump_default=obj))
 
 
-def of_tools() -> Iterator[tuple[Any, ...]]:
+def of_tools():
     """Schemas that were explained, measured, compared and streamed."""
     cls = schema_of(calling_super(fields.Integer, "_validated")())
     with althaia.profile():
@@ -174,9 +170,9 @@ def of_tools() -> Iterator[tuple[Any, ...]]:
     yield cls, b"".join(althaia.stream(cls(), [{"a": 1}] * 3)) and cls
 
 
-def alive() -> list[str]:
+def alive():
     """What is alive of all that only its use has made."""
-    made: list[tuple[str, weakref.ref[Any]]] = []
+    made = []
     for kind in (of_methods, of_functions, of_objects, of_tools):
         for each in kind():
             with suppress(TypeError):
@@ -192,7 +188,7 @@ def alive() -> list[str]:
     return [name for name, reference in made if reference() is not None]
 
 
-LASTING: Any = schema_of(fields.Raw())()
+LASTING = schema_of(fields.Raw())()
 
 if __name__ == "__main__":
     # Closed by the interpreter.

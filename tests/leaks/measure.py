@@ -4,8 +4,6 @@ Prints JSON: what grew, which is nothing where all is well. In a process of its 
 every other test of the same process would be counted as well.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import decimal
 import enum
@@ -35,12 +33,12 @@ class Inner(ma.Schema):
 
 
 class Hooked(ma.Schema):
-    def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+    def on_bind_field(self, field_name, field_obj):
         field_obj.data_key = field_name
 
 
 class Slug(fields.String):
-    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+    def _serialize(self, value, attr, obj, **kwargs):
         return super()._serialize(value, attr, obj, **kwargs)
 
 
@@ -72,15 +70,15 @@ class Everything(ma.Schema):
     slug = Slug(validate=ma.validate.Length(max=50))
     path = fields.Raw(attribute="inner.b", dump_only=True)
 
-    def compute(self, obj: Any) -> Any:
+    def compute(self, obj):
         return 1
 
     @ma.post_dump
-    def after(self, data: Any, **kwargs: Any) -> Any:
+    def after(self, data, **kwargs):
         return data
 
     @ma.pre_load
-    def before(self, data: Any, **kwargs: Any) -> Any:
+    def before(self, data, **kwargs):
         return data
 
 
@@ -90,7 +88,7 @@ MOMENT = dt.datetime(2024, 2, 29, 12, 30, 5, 250, tzinfo=dt.UTC)
 class Row:
     """An object with all of it as attributes."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         vars(self).update(
             text="x", mail="a@b.cd", url="http://example.com", number=5, real=1.5, slug="s",
             money=decimal.Decimal("1.25"), truth=True, moment=MOMENT, day=MOMENT.date(),
@@ -102,16 +100,16 @@ class Row:
 
 
 # All references there are, which a debug build of CPython counts.
-total_references: Callable[[], int] = getattr(sys, "gettotalrefcount", lambda: 0)
+total_references = getattr(sys, "gettotalrefcount", lambda: 0)
 
 # The interpreter's cache of attributes of types refers to the names that it holds.
 # It has another name from 3.13 on.
-clear_caches: Callable[[], Any] = getattr(sys, "_clear_internal_caches", None) or getattr(
+clear_caches = getattr(sys, "_clear_internal_caches", None) or getattr(
     sys, "_clear_type_cache", gc.collect
 )
 
 
-def settle() -> None:
+def settle():
     """Give back what nobody holds any more.
 
     Without the GIL the first collection leaves memory that another thread might be reading, some
@@ -122,7 +120,7 @@ def settle() -> None:
     clear_caches()
 
 
-def grown(work: Callable[[], Any], rounds: int, *watched: Any) -> dict[str, Any]:
+def grown(work, rounds, *watched):
     """How many memory blocks and references all rounds leave behind."""
     for _ in range(300):
         work()
@@ -146,16 +144,16 @@ def grown(work: Callable[[], Any], rounds: int, *watched: Any) -> dict[str, Any]
     }
 
 
-def is_cythons(value: object) -> bool:
+def is_cythons(value):
     """Whether this is a type that all modules made by Cython share: of functions, of generators."""
     return isinstance(value, type) and str(value.__module__).startswith("_cython")
 
 
-def counts(watched: tuple[Any, ...]) -> list[int]:
+def counts(watched):
     return [sys.getrefcount(each) for each in watched]
 
 
-def attempt(function: Callable[..., Any], *args: Any) -> None:
+def attempt(function, *args):
     """Call what has to fail."""
     try:
         function(*args)
@@ -164,38 +162,38 @@ def attempt(function: Callable[..., Any], *args: Any) -> None:
     raise AssertionError("nothing was wrong")
 
 
-def dumps(rounds: int) -> dict[str, Any]:
+def dumps(rounds):
     """Objects and dictionaries, alone and in lists."""
     schema, row = Everything(), Row()
     data = vars(row)
 
-    def work() -> None:
+    def work():
         schema.dump(row)
         schema.dump([data, row], many=True)
 
     return grown(work, rounds, schema, row, data, MOMENT, *schema.fields.values())
 
 
-def loads(rounds: int) -> dict[str, Any]:
+def loads(rounds):
     """Valid data."""
     schema = Everything()
     data = loadable(schema)
     schema.load(data)
 
-    def work() -> None:
+    def work():
         schema.load(data)
         schema.load([data], many=True)
 
     return grown(work, rounds, schema, data, *schema.fields.values())
 
 
-def errors(rounds: int) -> dict[str, Any]:
+def errors(rounds):
     """Errors in dumping, loading, hooks and validators."""
     schema = Everything()
     bad = dict.fromkeys(schema.fields, object)
     worse = {"inner": {"a": "x"}, "many": [{}, {"a": "x"}], "list": ["x"], "map": {1: "x"}}
 
-    def work() -> None:
+    def work():
         for wrong in ({"number": "x"}, {"inner": {"a": "x"}}, {"list": [1, 2, "x"]}):
             attempt(schema.dump, wrong)
         for given in (bad, worse, 3):
@@ -205,21 +203,21 @@ def errors(rounds: int) -> dict[str, Any]:
     return grown(work, rounds, schema, bad, worse, *schema.fields.values())
 
 
-def loadable(schema: ma.Schema) -> dict[str, Any]:
+def loadable(schema):
     """What :class:`Everything` loads without an error."""
-    data: dict[str, Any] = schema.dump(Row())
+    data = schema.dump(Row())
     for name in ("constant", "function", "method", "path", "absent"):
         data.pop(name)
     return data
 
 
-def texts(rounds: int) -> dict[str, Any]:
+def texts(rounds):
     """Text in both directions, valid and not."""
     schema, row, plain = Everything(), Row(), Inner()
     text = json.dumps(loadable(schema))
     worse = '{"a": "x", "b": 1, "c": [{}]}'
 
-    def work() -> None:
+    def work():
         schema.dumps(row)
         schema.dumps([row, row], many=True)
         schema.loads(text)
@@ -231,7 +229,7 @@ def texts(rounds: int) -> dict[str, Any]:
     return grown(work, rounds, schema, row, text, worse, *schema.fields.values())
 
 
-def streams(rounds: int) -> dict[str, Any]:
+def streams(rounds):
     """Streams of text in both directions, with errors among the lines, and left unfinished."""
     import althaia
 
@@ -239,7 +237,7 @@ def streams(rounds: int) -> dict[str, Any]:
     rows = [{"a": 1, "b": "x"}] * 40
     lines = b'{"a": 1}\n{"a": "x"}\n{"a"\n\n{"b": "y"}\n'
 
-    def work() -> None:
+    def work():
         assert b"".join(althaia.stream(schema, rows))
         for _ in althaia.loads_stream(schema, [lines, lines]):
             pass
@@ -250,7 +248,7 @@ def streams(rounds: int) -> dict[str, Any]:
     return grown(work, rounds, schema, rows, *schema.fields.values())
 
 
-def packed(rounds: int) -> dict[str, Any]:
+def packed(rounds):
     """MessagePack in both directions; nothing in a pure build."""
     try:
         from althaia import msgpack
@@ -264,7 +262,7 @@ def packed(rounds: int) -> dict[str, Any]:
     schema, row = Packed(), Row()
     data = msgpack.dumps(loadable(schema))
 
-    def work() -> None:
+    def work():
         schema.dumps(row)
         schema.dumps([row, row], many=True)
         schema.loads(data)
@@ -275,7 +273,7 @@ def packed(rounds: int) -> dict[str, Any]:
     return grown(work, rounds, schema, row, data, *schema.fields.values())
 
 
-def changes(rounds: int) -> dict[str, Any]:
+def changes(rounds):
     """Plans dropped and built again."""
     from althaia import seam
 
@@ -289,7 +287,7 @@ def changes(rounds: int) -> dict[str, Any]:
     schema, row = Everything(), Row()
     keys = itertools.cycle(["a", "b"])
 
-    def work() -> None:
+    def work():
         schema.fields["text"].data_key = next(keys)
         schema.dump(row)
         schema.load({})
@@ -297,7 +295,7 @@ def changes(rounds: int) -> dict[str, Any]:
     return grown(work, rounds, schema, row, Everything, *schema.fields.values())
 
 
-def nested(rounds: int) -> dict[str, Any]:
+def nested(rounds):
     """A schema that nests itself, and objects that do."""
 
     class Node(ma.Schema):
@@ -305,21 +303,21 @@ def nested(rounds: int) -> dict[str, Any]:
         child = fields.Nested(lambda: Node())
 
     schema = Node()
-    tree: dict[str, Any] = {"value": 0}
+    tree = {"value": 0}
     for value in range(20):
         tree = {"value": value, "child": tree}
 
-    def work() -> None:
+    def work():
         schema.dump(tree)
         schema.load(tree)
 
     return grown(work, rounds, schema, tree)
 
 
-def instances(rounds: int) -> dict[str, Any]:
+def instances(rounds):
     """A new instance each time."""
 
-    def work() -> None:
+    def work():
         Inner().dump({"a": 1, "b": "x"})
         Inner(many=True).dump([{"a": 1}] * 20)
         Inner(only=("a",), unknown="exclude").load({"a": 1, "c": 3})
@@ -327,11 +325,11 @@ def instances(rounds: int) -> dict[str, Any]:
     return grown(work, rounds, Inner)
 
 
-def classes(rounds: int) -> dict[str, Any]:
+def classes(rounds):
     """A new class each time; the instances are dumped by a prototype, in a cycle with its class."""
     bases = itertools.cycle((ma.Schema, Hooked))
 
-    def work() -> None:
+    def work():
         base = next(bases)
         inner = base.from_dict({"a": fields.Method("validate")})
         cls = base.from_dict(
@@ -343,15 +341,15 @@ def classes(rounds: int) -> dict[str, Any]:
     return grown(work, rounds, Inner)
 
 
-def freed(rounds: int) -> dict[str, Any]:
+def freed(rounds):
     """Weak references to what was used and let go; what is alive is a leak."""
-    alive: list[str] = []
+    alive = []
 
-    def check(name: str, *references: weakref.ref[Any]) -> None:
+    def check(name, *references):
         gc.collect()
         alive.extend(f"{name}: {ref()!r}" for ref in references if ref() is not None)
 
-    def use(schema: Any) -> None:
+    def use(schema):
         for _ in range(5):
             schema.dump([Row()] * 10, many=True)
             schema.dump(Row())
@@ -399,7 +397,7 @@ def freed(rounds: int) -> dict[str, Any]:
     return {"alive": alive}
 
 
-MEASURES: dict[str, Measure] = {
+MEASURES = {
     measure.__name__: measure
     for measure in (
         dumps, loads, errors, texts, streams, packed, changes, nested, instances, classes, freed

@@ -3,14 +3,10 @@
 ``LEAK_FACTOR`` multiplies the rounds: nightly runs go to 100,000 and beyond.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -42,7 +38,7 @@ FEW_REFERENCES = 20
 """Unlike blocks, references that a debug build counts come out even."""
 
 
-def printed(module: str, *arguments: str, **environment: str) -> dict[str, Any]:
+def printed(module, *arguments, **environment):
     done = subprocess.run(
         [sys.executable, "-m", f"tests.leaks.{module}", *arguments],
         env={**os.environ, **environment},
@@ -50,12 +46,11 @@ def printed(module: str, *arguments: str, **environment: str) -> dict[str, Any]:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    shown: dict[str, Any] = json.loads(done.stdout)
-    return shown
+    return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("name", [name for name in ROUNDS if name != "freed"])
-def test_nothing_grows(name: str) -> None:
+def test_nothing_grows(name):
     assert ROUNDS.keys() == MEASURES.keys()
     shown = printed("measure", name, str(ROUNDS[name] * FACTOR))
     slack = SLACK if althaia.info().compiled else PURE_SLACK
@@ -68,12 +63,12 @@ def test_nothing_grows(name: str) -> None:
 
 
 @pytest.mark.parametrize("plans", ["1", "0"])
-def test_what_is_let_go_is_freed(plans: str) -> None:
+def test_what_is_let_go_is_freed(plans):
     assert printed("measure", "freed", "1", ALTHAIA_PLANS=plans) == {"alive": []}
 
 
 @frees_at_exit
-def test_classes_that_were_used_are_freed(tmp_path: Path) -> None:
+def test_classes_that_were_used_are_freed(tmp_path):
     file = tmp_path / "left open"
     shown = printed("kept", str(file))
     assert (shown["alive"], file.read_text()) == ([], "written")

@@ -1,8 +1,5 @@
 """A pure build has no plans: there, only what it says about that is tested."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +18,7 @@ if engine is None:
 
 
 @pytest.fixture(autouse=engine is not None)
-def at_once() -> Iterator[None]:
+def at_once():
     """Every plan is built at first use."""
     from althaia import seam
 

@@ -4,13 +4,10 @@ The function is taken for changed, and a broad set of schemas is analysed. What 
 rests on it. ``python -m buildtools semantics diff`` shows this for each function that it lists.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 from althaia import marshmallow as ma
 from althaia import seam
@@ -24,7 +21,7 @@ from tests.conformance.material import FIELDS
 fields, validate = ma.fields, ma.validate
 ROOT = Path(__file__).parents[2]
 
-NO_PLAN_DEPENDS_ON: dict[str, tuple[str, ...]] = {
+NO_PLAN_DEPENDS_ON = {
     "a module's imports, constants and tables: plans watch each name of them that they use": (
         "__init__|class_registry|constants|decorators|error_store|exceptions|fields|orderedset",
         r"schema|types|utils|validate|experimental\.(__init__|context)",
@@ -82,7 +79,7 @@ NO_PLAN_DEPENDS_ON: dict[str, tuple[str, ...]] = {
 """Reasons, each with regular expressions for the entries that it holds for."""
 
 
-def _schema(name: str, *beginnings: str, others: bool = False) -> Any:
+def _schema(name, *beginnings, others=False):
     """A schema of the fields in ``FIELDS`` whose names begin so, or of all others."""
     made = {
         f"field_{number}": make(ma)
@@ -107,35 +104,35 @@ class Checked(ma.Schema):
 class Own(ma.Schema):
     method = fields.Method("shown", "taken")
 
-    def shown(self, obj: Any) -> Any:
+    def shown(self, obj):
         return obj
 
-    def taken(self, value: Any) -> Any:
+    def taken(self, value):
         return value
 
 
 SCHEMAS = (Broad, Nesting, Checked, Own)
 
 
-def entries() -> list[str]:
+def entries():
     """The functions of the release that the plans were written against."""
     text = (ROOT / "althaia" / "releases" / "semantics.toml").read_text("utf-8")
     return [*meanings.Table.parse(text).functions]
 
 
-def step(each: Any) -> tuple[object, ...]:
+def step(each):
     inner = {label: step(one) for label, one in each.inner().items()}
     checks = [check.label for check in getattr(each, "checks", None) or ()]
     source = getattr(each, "source", None)
     return each.label, each.narrow, source, each.why, checks, inner
 
 
-def planned(*unknown: str) -> dict[str, object]:
+def planned(*unknown):
     """All that the plans of the schemas are, if these functions had changed."""
     upstream = Upstream(frozenset(unknown))
     upstream.makers_by_function = by_function(upstream, KINDS)
     upstream.makers_by_name = by_name(PACKAGES)
-    found: dict[str, object] = {}
+    found = {}
     for cls in SCHEMAS:
         schema = cls()
         for direction, word in ((0, "dump"), (1, "load")):
@@ -152,7 +149,7 @@ def planned(*unknown: str) -> dict[str, object]:
     return found
 
 
-def narrowed(entry: str) -> list[str]:
+def narrowed(entry):
     """What of the schemas' plans rests on a function, in words."""
     before = seam.unknown
     usual = planned()
@@ -165,7 +162,7 @@ def narrowed(entry: str) -> list[str]:
     return [name for name in names if usual.get(name) != found.get(name)]
 
 
-def reason_of(entry: str) -> str | None:
+def reason_of(entry):
     """Why no plan rests on a function, if that is known."""
     for reason, patterns in NO_PLAN_DEPENDS_ON.items():
         if any(re.fullmatch(pattern, entry) for pattern in patterns):
@@ -173,7 +170,7 @@ def reason_of(entry: str) -> str | None:
     return None
 
 
-def in_words(entry: str) -> list[str]:
+def in_words(entry):
     """The same in few words: a kind of field is named once, whatever schema it is in."""
     found = {line.partition(" (")[0] for line in narrowed(entry)}
     if not found:

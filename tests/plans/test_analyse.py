@@ -1,9 +1,6 @@
 """Which step each field gets, and why where it is not its kind's own."""
 
-from __future__ import annotations
-
 from collections import OrderedDict  # noqa: F401
-from typing import Any
 
 import pytest
 
@@ -15,12 +12,12 @@ from tests.conformance.material import FIELDS, schema_of
 fields = ma.fields
 
 
-def step_of(field: Any, direction: str = "dump") -> Any:
+def step_of(field, direction="dump"):
     (step,) = planner.build(schema_of(ma, {"f": field}), direction).steps
     return step
 
 
-def as_text(step: Any) -> str:
+def as_text(step):
     inner = ", ".join(f"{label}: {as_text(each)}" for label, each in step.inner().items())
     return f"{step.label}({inner})" if inner else step.label
 
@@ -70,14 +67,14 @@ STEPS = {
 
 @pytest.mark.parametrize("direction", ["dump", "load"])
 @pytest.mark.parametrize("kind", STEPS)
-def test_upstreams_own_kinds(kind: str, direction: str) -> None:
+def test_upstreams_own_kinds(kind, direction):
     step = step_of(FIELDS[kind](ma), direction)
     assert as_text(step) == STEPS[kind][direction == "load"]
     if direction == "dump":
         assert step.why == ""
 
 
-def test_no_kind_of_upstreams_is_forgotten() -> None:
+def test_no_kind_of_upstreams_is_forgotten():
     planned = {type(FIELDS[kind](ma)) for kind in STEPS}
     own = {
         value
@@ -92,14 +89,14 @@ def test_no_kind_of_upstreams_is_forgotten() -> None:
 
 
 @pytest.mark.parametrize("kind", STEPS)
-def test_a_subclass_that_overrides_nothing_is_as_good(kind: str) -> None:
+def test_a_subclass_that_overrides_nothing_is_as_good(kind):
     field = FIELDS[kind](ma)
     field.__class__ = type("Own", (type(field),), {"note": 1, "helper": lambda self: 1})
     assert as_text(step_of(field)) == STEPS[kind][0]
 
 
 @pytest.mark.parametrize("kind", STEPS)
-def test_a_subclass_that_overrides_serialize(kind: str) -> None:
+def test_a_subclass_that_overrides_serialize(kind):
     field = FIELDS[kind](ma)
     field.__class__ = type("Own", (type(field),), {"_serialize": lambda *args, **kwargs: 1})
     step = step_of(field)
@@ -108,20 +105,20 @@ def test_a_subclass_that_overrides_serialize(kind: str) -> None:
     assert step.why.startswith("_serialize is overridden by ")
 
 
-def own(cls: Any, **namespace: Any) -> Any:
+def own(cls, **namespace):
     return type("Own", (cls,), {"__module__": __name__, **namespace})
 
 
-def having(field: Any, **state: Any) -> Any:
+def having(field, **state):
     vars(field).update(state)
     return field
 
 
-def computed(answer: Any) -> Any:
+def computed(answer):
     return property(lambda self: answer, lambda self, value: None)
 
 
-def no_such(self: Any, name: str) -> Any:
+def no_such(self, name):
     raise AttributeError(name)
 
 
@@ -154,12 +151,12 @@ WHY = [
 
 
 @pytest.mark.parametrize(("made", "kind", "why"), WHY)
-def test_the_reason(made: str, kind: str, why: str) -> None:
+def test_the_reason(made, kind, why):
     step = step_of(eval(made, {**globals(), **vars(fields)}))
     assert (step.label, step.why) == (kind, why.replace("OWN", f"{__name__}.Own"))
 
 
-def test_the_reason_for_an_inner_field_that_is_none() -> None:
+def test_the_reason_for_an_inner_field_that_is_none():
     schema = schema_of(ma, {"f": fields.List(fields.Raw())})
     schema.fields["f"].inner = 3
     (step,) = planner.build(schema).steps
@@ -177,19 +174,19 @@ def test_the_reason_for_an_inner_field_that_is_none() -> None:
         ),
     ],
 )
-def test_a_key_that_the_field_computes_leaves_no_plan(namespace: Any, why: str) -> None:
+def test_a_key_that_the_field_computes_leaves_no_plan(namespace, why):
     plan = planner.build(schema_of(ma, {"f": own(fields.Raw, **namespace)()}))
     assert why in plan.declined
     assert bool(why) == bool(plan.declined)
 
 
-def test_a_setting_that_the_class_computes_leaves_no_plan() -> None:
+def test_a_setting_that_the_class_computes_leaves_no_plan():
     cls = own(ma.Schema, many=computed(False), f=fields.Raw())
     assert planner.build(cls()).declined == f"many is computed by {__name__}.Own"
     assert cls().dump({"f": 1}) == {"f": 1}
 
 
-def test_a_field_of_the_users_costs_itself_alone() -> None:
+def test_a_field_of_the_users_costs_itself_alone():
     own_serialize = own(fields.Integer, _serialize=lambda *args, **kwargs: 1)()
     inner = own(fields.Integer, serialize=lambda *args, **kwargs: 1)()
     made = {"a": fields.Integer(), "b": own_serialize, "c": fields.List(inner)}
@@ -207,21 +204,21 @@ DECLINED = [
 
 
 @pytest.mark.parametrize(("change", "reason"), DECLINED)
-def test_a_schema_that_declines(change: str, reason: str) -> None:
+def test_a_schema_that_declines(change, reason):
     schema = schema_of(ma, {"a": fields.Raw()})
     exec(change, {**globals(), "schema": schema})
     plan = planner.build(schema)
     assert (plan.declined, plan.steps, plan.whole) == (reason, (), False)
 
 
-def test_what_a_plan_may_stand_for() -> None:
-    def serialize(self: Any, obj: Any, *, many: bool = False) -> Any:
+def test_what_a_plan_may_stand_for():
+    def serialize(self, obj, *, many=False):
         return ma.Schema._serialize(self, obj, many=many)
 
-    def dump(self: Any, obj: Any, *, many: bool | None = None) -> Any:
+    def dump(self, obj, *, many=None):
         return ma.Schema.dump(self, obj, many=many)
 
-    def flags(**namespace: Any) -> tuple[bool, bool, bool]:
+    def flags(**namespace):
         plan = planner.build(own(ma.Schema, a=fields.Raw(), **namespace)())
         return plan.whole, plan.nestable, plan.many_allowed
 
@@ -231,6 +228,6 @@ def test_what_a_plan_may_stand_for() -> None:
     assert flags(_invoke_dump_processors=lambda *args, **kwargs: 1) == (False, False, True)
 
 
-def test_what_upstreams_fields_keep_is_known() -> None:
+def test_what_upstreams_fields_keep_is_known():
     made = [make(ma) for make in FIELDS.values()]
     assert set().union(*map(vars, made)) <= KEPT

@@ -1,13 +1,9 @@
 """What ``althaia.explain`` says."""
 
-from __future__ import annotations
-
 import copy
 import enum
 import json
 import types
-from collections.abc import Callable
-from typing import Any
 from unittest import mock
 
 import marshmallow as real
@@ -26,10 +22,10 @@ class Colour(enum.Enum):
 
 
 class Slug(fields.String):
-    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str:
+    def _serialize(self, value, attr, obj, **kwargs):
         return "slug"
 
-    def _bind_to_schema(self, field_name: str, parent: Any) -> None:
+    def _bind_to_schema(self, field_name, parent):
         super()._bind_to_schema(field_name, parent)
 
 
@@ -46,11 +42,11 @@ class Order(ma.Schema):
     total = fields.Method("sum_up")
     unknown = fields.Nested("NobodyKnowsThisSchema")
 
-    def sum_up(self, obj: Any) -> int:
+    def sum_up(self, obj):
         return 1
 
     @ma.post_dump
-    def wrap(self, data: Any, **kwargs: Any) -> Any:
+    def wrap(self, data, **kwargs):
         return data
 
 
@@ -82,10 +78,10 @@ found. You may need to import the class.
     guard: GUARD"""
 
 
-def dump_text(schema: Any) -> str:
+def dump_text(schema):
     """The explanation without the load side and without the guards' counts."""
-    shown: list[str] = []
-    skipped: int | None = None
+    shown = []
+    skipped = None
     for line in althaia.explain(schema).as_text().splitlines():
         depth = len(line) - len(line.lstrip())
         if skipped is not None and depth > skipped:
@@ -99,17 +95,17 @@ def dump_text(schema: Any) -> str:
     return "\n".join(shown)
 
 
-def told(schema: Any) -> Any:
+def told(schema):
     """The explanation as attributes instead of keys."""
     text = json.dumps(althaia.explain(schema).as_dict())
     return json.loads(text, object_hook=lambda found: types.SimpleNamespace(**found))
 
 
-def field(explanation: Any, name: str) -> Any:
+def field(explanation, name):
     return next(each for each in explanation.dump.fields if each.name == name)
 
 
-def test_the_tree() -> None:
+def test_the_tree():
     assert dump_text(Order) == ORDER
     assert dump_text(Order()) == ORDER
 
@@ -124,10 +120,10 @@ class Signup(ma.Schema):
     inner = fields.Nested(Inner)
 
     @ma.validates("name")
-    def check_name(self, value: str, **kwargs: Any) -> None: ...
+    def check_name(self, value, **kwargs): ...
 
 
-def test_the_load_side() -> None:
+def test_the_load_side():
     load = told(Signup).load
     assert vars(load.hooks) == {"validates": ["check_name"]}
     name, mail, slug, odd, inner = load.fields
@@ -145,7 +141,7 @@ def test_the_load_side() -> None:
     assert "  load: 4 of 5 fields planned (odd runs its own code, as slowly as without " in text
 
 
-def test_as_dict_is_plain_data() -> None:
+def test_as_dict_is_plain_data():
     shown = json.loads(json.dumps(althaia.explain(Order).as_dict()))
     assert shown["schema"] == "tests.plans.test_explain.Order"
     assert [each["name"] for each in shown["dump"]["fields"]] == list(Order().fields)
@@ -162,7 +158,7 @@ def test_as_dict_is_plain_data() -> None:
     }
 
 
-def test_the_schema_is_left_as_it_was() -> None:
+def test_the_schema_is_left_as_it_was():
     class New(Order):  # The first instance of a class has a plain dictionary.
         pass
 
@@ -175,7 +171,7 @@ def test_the_schema_is_left_as_it_was() -> None:
     assert type(vars(schema)) is kind
 
 
-def test_a_used_schema_and_its_resolved_nested_schema() -> None:
+def test_a_used_schema_and_its_resolved_nested_schema():
     schema = Order(only=("inner",))
     schema.dump({"inner": [{"number": 1}]})
     schema.fields["inner"].schema.fields["number"].data_key = "seen"
@@ -184,13 +180,13 @@ def test_a_used_schema_and_its_resolved_nested_schema() -> None:
 
 
 @pytest.mark.parametrize("wrong", [3, int, None, "Order", object(), type])
-def test_no_schema_at_all(wrong: Any) -> None:
+def test_no_schema_at_all(wrong):
     with pytest.raises(TypeError, match="takes a marshmallow schema class or instance, not"):
         althaia.explain(wrong)
 
 
 @pytest.mark.parametrize("wrong", [real.Schema, real.Schema(), real.Schema.from_dict({})])
-def test_a_schema_of_the_real_marshmallow(wrong: Any) -> None:
+def test_a_schema_of_the_real_marshmallow(wrong):
     explanation = althaia.explain(wrong)
     assert "of the real marshmallow: call althaia.patch()" in explanation.as_dict()["no_plans"]
     assert explanation.summary().startswith("no plans run: ")
@@ -199,9 +195,9 @@ def test_a_schema_of_the_real_marshmallow(wrong: Any) -> None:
         assert "no plans run: ALTHAIA_DISABLE is set" in althaia.explain(wrong).as_text()
 
 
-def test_a_class_that_wants_arguments_says_so_itself() -> None:
+def test_a_class_that_wants_arguments_says_so_itself():
     class Picky(ma.Schema):
-        def __init__(self, needed: int) -> None:
+        def __init__(self, needed):
             super().__init__()
 
     with pytest.raises(TypeError, match=r"Picky cannot be made without .* an instance: .*needed"):
@@ -209,7 +205,7 @@ def test_a_class_that_wants_arguments_says_so_itself() -> None:
     assert althaia.explain(Picky(1)).summary()
 
 
-def test_schemas_that_nest_themselves_end() -> None:
+def test_schemas_that_nest_themselves_end():
     class Node(ma.Schema):
         up = fields.Nested(lambda: Node())
         down = fields.List(fields.Nested(lambda: Node(exclude=("down",))))
@@ -219,8 +215,8 @@ def test_schemas_that_nest_themselves_end() -> None:
     assert len(text.splitlines()) < 100
 
 
-def test_schemas_that_nest_ever_new_ones_end() -> None:
-    def deeper() -> Any:
+def test_schemas_that_nest_ever_new_ones_end():
+    def deeper():
         return ma.Schema.from_dict({"n": fields.Nested(deeper)})()
 
     explanation = althaia.explain(deeper()).as_dict()
@@ -236,11 +232,11 @@ class Accessor(ma.Schema):
     n = fields.Integer()
     s = Slug()
 
-    def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
+    def get_attribute(self, obj, attr, default):
         return default
 
 
-def test_an_accessor_of_the_users() -> None:
+def test_an_accessor_of_the_users():
     explanation = told(Accessor)
     number = field(explanation, "n")
     assert (number.step, number.source, number.narrow) == ("int", "get_attribute", True)
@@ -254,9 +250,9 @@ def test_an_accessor_of_the_users() -> None:
     assert "  dump: 1 of 2 fields planned (s runs its own code, " in dump_text(Accessor)
 
 
-def test_schema_methods_of_the_users() -> None:
+def test_schema_methods_of_the_users():
     class Own(ma.Schema):
-        def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+        def dump(self, obj, *, many=None):
             return super().dump(obj, many=many)
 
     schema = Own()
@@ -267,9 +263,9 @@ def test_schema_methods_of_the_users() -> None:
     ]
 
 
-def test_a_declined_schema() -> None:
+def test_a_declined_schema():
     class Own(ma.Schema):
-        def __getattribute__(self, name: str) -> Any:
+        def __getattribute__(self, name):
             return super().__getattribute__(name)
 
     explanation = told(Own)
@@ -281,9 +277,9 @@ def test_a_declined_schema() -> None:
     )
 
 
-def test_keys_and_sources_in_words() -> None:
+def test_keys_and_sources_in_words():
     class Odd(fields.Integer):
-        def get_value(self, obj: Any, attr: Any, accessor: Any = None, default: Any = None) -> Any:
+        def get_value(self, obj, attr, accessor=None, default=None):
             return 1
 
     class Own(ma.Schema):
@@ -298,7 +294,7 @@ def test_keys_and_sources_in_words() -> None:
 
 
 class OwnDumps(Inner):
-    def dumps(self, *args: Any, **kwargs: Any) -> Any:
+    def dumps(self, *args, **kwargs):
         return super().dumps(*args, **kwargs)
 
 
@@ -316,7 +312,7 @@ class Rendered(Inner):
         (Rendered, "it is written by althaia.marshmallow"),
     ],
 )
-def test_whether_it_goes_straight_to_text(schema: type[ma.Schema], reason: str) -> None:
+def test_whether_it_goes_straight_to_text(schema, reason):
     explanation = althaia.explain(schema)
     assert explanation.as_dict()["dump"]["text"] == reason
     assert ("to text: straight" in explanation.as_text()) is (reason == "")
@@ -333,7 +329,7 @@ def test_whether_it_goes_straight_to_text(schema: type[ma.Schema], reason: str) 
 
 
 class OwnSerialize(Inner):
-    def _serialize(self, obj: Any, *, many: bool = False) -> Any:
+    def _serialize(self, obj, *, many=False):
         return super()._serialize(obj, many=many)
 
 
@@ -346,7 +342,7 @@ class Namespace(ma.Schema, types.SimpleNamespace):
     number = fields.Integer()
 
 
-def without_a_class() -> Any:
+def without_a_class():
     schema = Inner()
     vars(schema)["dict_class"] = 3
     return schema
@@ -354,7 +350,7 @@ def without_a_class() -> Any:
 
 OWN = "as slowly as without althaia)"
 NO_PLAN = "no plan, all of it runs upstream's code"
-SUMMARIES: dict[str, tuple[Callable[[], Any], str]] = {
+SUMMARIES = {
     "all": (Inner, "dump: 1 of 1 field planned; load: 1 of 1 field planned"),
     "own code": (
         Order,
@@ -385,7 +381,7 @@ SUMMARIES: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", SUMMARIES)
-def test_the_summary_says_what_is_left_and_what_it_costs(name: str) -> None:
+def test_the_summary_says_what_is_left_and_what_it_costs(name):
     make, text = SUMMARIES[name]
     explanation = althaia.explain(
         make() if "lambda" in make.__name__ or name == "no plan" else make
@@ -395,14 +391,14 @@ def test_the_summary_says_what_is_left_and_what_it_costs(name: str) -> None:
     assert repr(explanation) == f"<Explanation of {explanation.as_dict()['schema']}: {summary}>"
 
 
-def test_the_short_text_leaves_out_the_guard_and_says_why_instances_are_built_in_full() -> None:
+def test_the_short_text_leaves_out_the_guard_and_says_why_instances_are_built_in_full():
     explanation = althaia.explain(Order)
     lines = explanation.as_text(verbose=False).splitlines()
     whole = explanation.as_text().splitlines()
     assert lines == [line for line in whole if "guard:" not in line] != whole
 
     class Bound(ma.Schema):
-        def on_bind_field(self, field_name: str, field_obj: Any) -> None: ...
+        def on_bind_field(self, field_name, field_obj): ...
 
     class Around(ma.Schema):
         inside = fields.Nested(Bound)
@@ -414,11 +410,11 @@ def test_the_short_text_leaves_out_the_guard_and_says_why_instances_are_built_in
     ] * 2
 
 
-def test_a_replaced_method_goes_by_its_own_name() -> None:
+def test_a_replaced_method_goes_by_its_own_name():
     class Plain(ma.Schema):
         number = fields.Integer()
 
-    def bind(self: Any, name: str, field: Any) -> None: ...
+    def bind(self, name, field): ...
 
     assert told(Plain).built == ""
     with mock.patch.object(ma.Schema, "_bind_field", bind):
@@ -432,12 +428,12 @@ def test_a_replaced_method_goes_by_its_own_name() -> None:
         assert told(Plain).built == "", "instances stay lazy"
 
 
-def test_the_steps_of_all_depths_with_their_reasons() -> None:
+def test_the_steps_of_all_depths_with_their_reasons():
     class Odd(Inner):
         class Meta:
             ordered = True
 
-        def __getattribute__(self, name: str) -> Any:
+        def __getattribute__(self, name):
             return super().__getattribute__(name)
 
     class Outside(ma.Schema):

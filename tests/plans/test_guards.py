@@ -1,10 +1,7 @@
 """The guard notices what it must, and nothing else."""
 
-from __future__ import annotations
-
 import gc  # noqa: F401
 import sys
-from typing import Any
 
 import pytest
 
@@ -17,7 +14,7 @@ RECORD = 5  # ALTHAIA_RECORD_SIZE
 fields = ma.fields
 
 
-def make() -> Any:
+def make():
     class Base(ma.Schema):
         a = fields.Integer()
 
@@ -43,7 +40,7 @@ HOLDS = [
 
 
 @pytest.mark.parametrize("change", HOLDS)
-def test_holds(change: str) -> None:
+def test_holds(change):
     schema = make()
     names = {**globals(), "schema": schema, "field": schema.fields["a"]}
     guard = planner.build(schema).guard
@@ -70,7 +67,7 @@ BREAKS = [
 
 
 @pytest.mark.parametrize("change", BREAKS)
-def test_breaks(change: str) -> None:
+def test_breaks(change):
     schema = make()
     guard = planner.build(schema).guard
     assert guard.check(schema)
@@ -78,7 +75,7 @@ def test_breaks(change: str) -> None:
     assert not guard.check(schema)
 
 
-def test_breaks_for_a_class_of_upstreams_and_for_its_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_breaks_for_a_class_of_upstreams_and_for_its_table(monkeypatch):
     schema = make()
     for change in (
         lambda: monkeypatch.setattr(fields.Integer, "_format_num", None),
@@ -93,7 +90,7 @@ def test_breaks_for_a_class_of_upstreams_and_for_its_table(monkeypatch: pytest.M
         monkeypatch.undo()
 
 
-def test_is_for_one_schema_and_counts() -> None:
+def test_is_for_one_schema_and_counts():
     first, second = make(), make()
     assert not planner.build(first).guard.check(second)
     assert not planner.build(first).guard.check(3)
@@ -121,7 +118,7 @@ FIELD_CHANGES = [
 
 @pytest.mark.parametrize("looked_at", [False, True])
 @pytest.mark.parametrize("change", FIELD_CHANGES)
-def test_each_way_to_change_a_field(change: str, looked_at: bool) -> None:
+def test_each_way_to_change_a_field(change, looked_at):
     """However CPython keeps the attributes: in the object, or in a dictionary."""
     schema = make()
     held = vars(schema.fields["a"]) if looked_at else None
@@ -133,7 +130,7 @@ def test_each_way_to_change_a_field(change: str, looked_at: bool) -> None:
     assert held is None or len(held) != 1
 
 
-def test_a_field_changed_and_changed_back() -> None:
+def test_a_field_changed_and_changed_back():
     schema = make()
     guard = planner.build(schema).guard
     field = schema.fields["a"]
@@ -148,16 +145,16 @@ def test_a_field_changed_and_changed_back() -> None:
     assert not guard.check(schema)
 
 
-def test_a_change_by_specialised_instructions() -> None:
+def test_a_change_by_specialised_instructions():
     """What runs often sets attributes of objects without a dictionary where they lie."""
 
-    def change(field: Any, required: bool) -> None:
+    def change(field, required):
         field.required = required
 
-    def extend(field: Any) -> None:
+    def extend(field):
         field.more = 1
 
-    def reduce(field: Any) -> None:
+    def reduce(field):
         del field.more
 
     for _ in range(100):
@@ -179,12 +176,12 @@ def test_a_change_by_specialised_instructions() -> None:
         reduce(field)
 
 
-def test_keys_are_never_compared_by_value() -> None:
+def test_keys_are_never_compared_by_value():
     class Liar(str):
-        def __eq__(self, other: object) -> bool:
+        def __eq__(self, other):
             raise AssertionError("asked")
 
-        def __hash__(self) -> int:
+        def __hash__(self):
             return str.__hash__(self)
 
     schema = make()
@@ -197,7 +194,7 @@ def test_keys_are_never_compared_by_value() -> None:
     assert not guard.check(schema)
 
 
-def test_guards_of_a_prototype_watch_none_of_its_fields() -> None:
+def test_guards_of_a_prototype_watch_none_of_its_fields():
     """User code never gets a prototype's fields, only what the declared fields share with them."""
     cls = ma.Schema.from_dict(
         {"a": fields.String(validate=ma.validate.Length(max=1)), "b": fields.List(fields.Raw())}
@@ -215,7 +212,7 @@ def test_guards_of_a_prototype_watch_none_of_its_fields() -> None:
 @pytest.mark.skipif(
     not features()["dictionary watchers"], reason="this CPython tells of no changes"
 )
-def test_a_change_of_each_watched_dictionary_is_told_of() -> None:
+def test_a_change_of_each_watched_dictionary_is_told_of():
     schema = make()
     guard = planner.build(schema).guard
     assert guard.check(schema)
@@ -235,7 +232,7 @@ def test_a_change_of_each_watched_dictionary_is_told_of() -> None:
     assert guard.check(schema)
 
 
-def test_what_holds_of_this_interpreter() -> None:
+def test_what_holds_of_this_interpreter():
     facts = features()
     if sys.implementation.name == "cpython" and facts["global interpreter lock"]:
         known = sys.version_info[:2]

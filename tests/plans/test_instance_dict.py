@@ -1,12 +1,8 @@
 """A schema that was used is the schema it was: its dictionary, copies and pickles."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import pickletools
-from collections.abc import Callable
-from typing import Any
 
 import marshmallow as real
 import pytest
@@ -25,7 +21,7 @@ class Used(ma.Schema):
     method = ma.fields.Method("compute")
     inner = ma.fields.Nested(Inner)
 
-    def compute(self, obj: Any) -> Any:
+    def compute(self, obj):
         return getattr(self, "label", "none")
 
 
@@ -33,7 +29,7 @@ DATA = {"number": "1", "inner": {"a": 2}}
 EXPECTED = {"number": 1, "method": "none", "inner": {"a": 2}}
 
 
-def used() -> Used:
+def used():
     schema = Used()
     for _ in range(3):
         assert schema.dump(DATA) == EXPECTED
@@ -41,7 +37,7 @@ def used() -> Used:
     return schema
 
 
-def test_the_names_are_upstreams() -> None:
+def test_the_names_are_upstreams():
     class Theirs(real.Schema):
         number = real.fields.Integer()
         method = real.fields.Method("compute")
@@ -56,7 +52,7 @@ def test_the_names_are_upstreams() -> None:
     assert len(vars(after)) == len(vars(before))
 
 
-def test_it_is_a_dictionary_in_every_use() -> None:
+def test_it_is_a_dictionary_in_every_use():
     schema = used()
     state = vars(schema)
     assert isinstance(state, dict)
@@ -78,7 +74,7 @@ def test_it_is_a_dictionary_in_every_use() -> None:
     assert schema.label == 2
 
 
-def through_pickle(protocol: int) -> Callable[[Any], Any]:
+def through_pickle(protocol):
     return lambda schema: pickle.loads(pickle.dumps(schema, protocol))
 
 
@@ -86,7 +82,7 @@ PICKLES = [through_pickle(protocol) for protocol in range(2, pickle.HIGHEST_PROT
 
 
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, *PICKLES])
-def test_a_copy_has_a_plain_dictionary_and_is_independent(way: Callable[[Any], Any]) -> None:
+def test_a_copy_has_a_plain_dictionary_and_is_independent(way):
     schema = used()
     other = way(schema)
     assert type(other) is Used
@@ -101,16 +97,16 @@ def test_a_copy_has_a_plain_dictionary_and_is_independent(way: Callable[[Any], A
         assert schema.dump(DATA) == EXPECTED
 
 
-def test_a_copy_of_a_changed_schema_is_changed() -> None:
+def test_a_copy_of_a_changed_schema_is_changed():
     schema = used()
     schema.fields["number"].data_key = "no"
     other = copy.copy(schema)
     assert other.dump(DATA) == {"no": 1, "method": "none", "inner": {"a": 2}}
 
 
-def test_what_an_unused_and_a_used_schema_pickle_to() -> None:
+def test_what_an_unused_and_a_used_schema_pickle_to():
     # Not the same bytes (a Nested field has resolved its schema), but the same globals.
-    def names(schema: Any) -> set[Any]:
+    def names(schema):
         found = pickletools.genops(pickle.dumps(schema, 2))
         return {argument for opcode, argument, _ in found if opcode.name == "GLOBAL"}
 
@@ -118,7 +114,7 @@ def test_what_an_unused_and_a_used_schema_pickle_to() -> None:
     assert names(Used()) <= names(used())
 
 
-def test_the_dictionary_itself_copies_and_pickles_plainly() -> None:
+def test_the_dictionary_itself_copies_and_pickles_plainly():
     state = vars(used())
     shallow, deep = copy.copy(state), copy.deepcopy(state)
     assert type(shallow) is type(deep) is dict
@@ -130,7 +126,7 @@ def test_the_dictionary_itself_copies_and_pickles_plainly() -> None:
     assert type(pickle.loads(pickle.dumps(numbers))) is dict
 
 
-def test_what_pickle_says_about_it() -> None:
+def test_what_pickle_says_about_it():
     """From Python 3.14 on, in notes."""
     notes = []
     for state in (dict, InstanceDict):
@@ -142,7 +138,7 @@ def test_what_pickle_says_about_it() -> None:
     assert notes[1] == notes[0] + more
 
 
-def test_a_dictionary_that_holds_itself_is_deep_copied() -> None:
+def test_a_dictionary_that_holds_itself_is_deep_copied():
     schema = used()
     schema.me = schema
     schema.state = vars(schema)
@@ -151,7 +147,7 @@ def test_a_dictionary_that_holds_itself_is_deep_copied() -> None:
     assert other.state["me"] is other
 
 
-def test_a_held_dictionary_is_never_replaced() -> None:
+def test_a_held_dictionary_is_never_replaced():
     schema = Used()
     held = vars(schema)
     for _ in range(5):
@@ -161,7 +157,7 @@ def test_a_held_dictionary_is_never_replaced() -> None:
     assert schema.dump(DATA)["method"] == "seen"
 
 
-def test_a_schema_with_slots_and_no_room_for_a_weak_reference() -> None:
+def test_a_schema_with_slots_and_no_room_for_a_weak_reference():
     class Slotted(Used):
         __slots__ = ("label",)
 
@@ -171,9 +167,9 @@ def test_a_schema_with_slots_and_no_room_for_a_weak_reference() -> None:
         assert schema.dump(DATA)["method"] == "slot"
 
 
-def test_a_schema_with_a_dictionary_of_its_own_making() -> None:
+def test_a_schema_with_a_dictionary_of_its_own_making():
     class Own(Used):
-        def __init__(self) -> None:
+        def __init__(self):
             super().__init__()
             self.__dict__ = type("Mine", (dict,), {})(self.__dict__)
 

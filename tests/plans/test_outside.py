@@ -1,10 +1,6 @@
 """What falls outside a plan is told once for each class, by the logger ``althaia``."""
 
-from __future__ import annotations
-
 import logging
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,16 +11,16 @@ fields = ma.fields
 
 
 @pytest.fixture(autouse=True)
-def _at_once(at_once: None, caplog: pytest.LogCaptureFixture) -> None:
+def _at_once(at_once, caplog):
     caplog.set_level(logging.INFO, "althaia")
 
 
-class Own(fields.Field):  # type: ignore[type-arg]
-    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+class Own(fields.Field):
+    def _serialize(self, value, attr, obj, **kwargs):
         return value
 
 
-def test_a_field_that_runs_its_own_method(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_field_that_runs_its_own_method(caplog):
     class Mixed(ma.Schema):
         plain = fields.Integer()
         own = Own()
@@ -42,14 +38,12 @@ def test_a_field_that_runs_its_own_method(caplog: pytest.LogCaptureFixture) -> N
     assert "plain" not in text
 
 
-def test_a_schema_without_a_plan_and_one_that_is_planned_whole(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_schema_without_a_plan_and_one_that_is_planned_whole(caplog):
     class Plain(ma.Schema):
         plain = fields.Integer()
 
     class Odd(Plain):
-        def _serialize(self, obj: Any, *, many: bool = False) -> Any:
+        def _serialize(self, obj, *, many=False):
             return super()._serialize(obj, many=many)
 
     Plain().dump({})
@@ -71,7 +65,7 @@ for _ in range(30):
 """
 
 
-def test_the_environment_switches_it_on(tmp_path: Path) -> None:
+def test_the_environment_switches_it_on(tmp_path):
     told = run("-c", PROGRAM, cwd=tmp_path, env=environment({"ALTHAIA_LOG": "1"}))
     assert told.stderr.startswith("althaia: __main__.Order.dump, outside its plan: own: ")
     assert told.stderr.count("\n") == 1

@@ -1,7 +1,5 @@
 """Readers are found by type, used where they may be, and given up where they may not."""
 
-from __future__ import annotations
-
 import functools
 import linecache
 import sys

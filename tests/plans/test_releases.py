@@ -3,12 +3,9 @@
 Each release runs in a process of its own, the real one under its name and ours beside it.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,19 +25,19 @@ SAMPLE = ("3.26.2", "4.3.1", *releases.OF_THE_DAY)
 """The releases that ``make test`` asks; the others are slow, since each is fetched first."""
 
 
-def each_of(versions: tuple[str, ...]) -> list[Any]:
+def each_of(versions):
     return [
         pytest.param(version, marks=[] if version in SAMPLE else pytest.mark.slow)
         for version in versions
     ]
 
 
-def table() -> meanings.Table:
+def table():
     path = ROOT / "althaia" / "releases" / "semantics.toml"
     return meanings.Table.parse(path.read_text("utf-8"))
 
 
-def present(version: str) -> dict[str, str]:
+def present(version):
     package = releases.installed(version) / "marshmallow"
     return semantics.digests(
         {
@@ -51,11 +48,11 @@ def present(version: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("version", each_of(KNOWN))
-def test_every_function_has_been_read(version: str) -> None:
+def test_every_function_has_been_read(version):
     assert table().meanings_of_all(present(version))[0] == []
 
 
-def test_the_engine_knows_every_variant() -> None:
+def test_the_engine_knows_every_variant():
     recorded = {
         (name, text.partition(":")[0])
         for name, by_digest in table().variants.items()
@@ -64,7 +61,7 @@ def test_the_engine_knows_every_variant() -> None:
     assert recorded == set(FEATURES_BY_VARIANT)
 
 
-def run_on(version: str, *words: str) -> str:
+def run_on(version, *words):
     """Run the interpreter on a release, insist on exit code 0, and return what it printed."""
     done = subprocess.run(
         [sys.executable, *words],
@@ -86,7 +83,7 @@ def run_on(version: str, *words: str) -> str:
         for each in each_of(KNOWN)
     ],
 )
-def test_a_release_is_planned_and_answers_as_it_does(topic: str, version: str) -> None:
+def test_a_release_is_planned_and_answers_as_it_does(topic, version):
     printed = run_on(
         version, "-W", "error::UserWarning", "-m", "tests.plans.programs.release", topic
     )
@@ -95,5 +92,5 @@ def test_a_release_is_planned_and_answers_as_it_does(topic: str, version: str) -
 
 @pytest.mark.parametrize("version", each_of(WITH_CONTEXT))
 @pytest.mark.parametrize("topic", ["context", "iso", "kinds_of_3"])
-def test_what_only_release_3_has(topic: str, version: str) -> None:
+def test_what_only_release_3_has(topic, version):
     assert run_on(version, "-m", f"tests.plans.programs.{topic}") == f"{topic}\n"

@@ -5,8 +5,6 @@ analysed: some plan must then be narrower, or the entry stands in ``NO_PLAN_DEPE
 reason.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -20,7 +18,7 @@ from tests.plans.narrowing import NO_PLAN_DEPENDS_ON, ROOT, SCHEMAS, entries, pl
 
 
 @pytest.fixture(scope="module")
-def narrowing() -> set[str]:
+def narrowing():
     """The entries that narrow some plan where they differ."""
     usual = planned()
     found = set()
@@ -36,7 +34,7 @@ MAY_DO_ANYTHING = re.compile("^$|may do anything$|by a field of the user's$")
 """Why a step is the field's own method: for no reason of the lock's."""
 
 
-def test_everything_is_planned_as_long_as_nothing_differs() -> None:
+def test_everything_is_planned_as_long_as_nothing_differs():
     for schema in SCHEMAS:
         for direction in ("dump", "load"):
             plan = planner.build(schema(), direction)
@@ -44,22 +42,22 @@ def test_everything_is_planned_as_long_as_nothing_differs() -> None:
             assert [each.why for each in plan.steps if not MAY_DO_ANYTHING.search(each.why)] == []
 
 
-def test_each_entry_narrows_a_plan_or_has_a_reason_not_to(narrowing: set[str]) -> None:
+def test_each_entry_narrows_a_plan_or_has_a_reason_not_to(narrowing):
     assert [e for e in entries() if e not in narrowing and reason_of(e) is None] == []
 
 
-def test_what_no_plan_depends_on_narrows_none(narrowing: set[str]) -> None:
+def test_what_no_plan_depends_on_narrows_none(narrowing):
     assert [e for e in entries() if e in narrowing and reason_of(e) is not None] == []
 
 
 @pytest.mark.parametrize(
     "pattern", [p for patterns in NO_PLAN_DEPENDS_ON.values() for p in patterns]
 )
-def test_each_pattern_stands_for_something(pattern: str) -> None:
+def test_each_pattern_stands_for_something(pattern):
     assert any(re.fullmatch(pattern, entry) for entry in entries())
 
 
-def test_what_rests_on_a_function_is_told() -> None:
+def test_what_rests_on_a_function_is_told():
     names = ("fields.Integer._validated", "schema.Schema._do_load", "fields.Field.__repr__")
     done = subprocess.run(
         [sys.executable, "-m", "tests.plans.narrowing", *names],

@@ -1,10 +1,6 @@
 """Loops that take long let signal handlers run and give other threads the GIL."""
 
-from __future__ import annotations
-
 import sys
-from types import FrameType
-from typing import Any
 
 import pytest
 
@@ -13,10 +9,10 @@ from althaia import seam
 
 
 @pytest.mark.parametrize("unknown", ["include", "raise"])
-def test_a_load_looks_around_while_it_processes_unknown_keys(unknown: str) -> None:
+def test_a_load_looks_around_while_it_processes_unknown_keys(unknown):
     schema, pauses = ma.Schema(unknown=unknown), 0
 
-    def count(frame: FrameType, event: str, argument: Any) -> None:
+    def count(frame, event, argument):
         nonlocal pauses
         pauses += event == "call" and frame.f_code is seam.pause.__code__
 

@@ -1,12 +1,9 @@
 """``althaia.stats()`` counts what happened."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +24,18 @@ NOTHING = dict.fromkeys(
 )
 
 
-def fresh(**members: Any) -> Any:
+def fresh(**members):
     """A class that nothing has been counted for."""
     return type("Counted", (ma.Schema,), {"a": fields.Integer(), **members})
 
 
 @pytest.fixture
-def schema() -> Any:
+def schema():
     return fresh()()
 
 
 @pytest.fixture
-def plans_later() -> Iterator[None]:
+def plans_later():
     instances.build_at_once(False)
     yield
     instances.build_at_once(True)
@@ -47,22 +44,22 @@ def plans_later() -> Iterator[None]:
 LATER = pytest.mark.usefixtures("plans_later")
 
 
-def make_dict() -> dict[str, Any]:
+def make_dict():
     return {}
 
 
-def counts(schema: Any) -> dict[str, int]:
+def counts(schema):
     return statistics_of(type(schema)).dump.as_dict()
 
 
-def counted(**expected: int) -> dict[str, int]:
+def counted(**expected):
     return NOTHING | expected
 
 
 @LATER
 @pytest.mark.parametrize("uses", [20, 500])
-def test_plans_that_hardly_anybody_goes_by_are_built_no_more(uses: int) -> None:
-    def on_bind_field(self: Any, field_name: str, field_obj: Any) -> None:
+def test_plans_that_hardly_anybody_goes_by_are_built_no_more(uses):
+    def on_bind_field(self, field_name, field_obj):
         field_obj.metadata = {"its own": object()}
 
     Short = fresh(on_bind_field=on_bind_field)
@@ -74,7 +71,7 @@ def test_plans_that_hardly_anybody_goes_by_are_built_no_more(uses: int) -> None:
 
 
 @LATER
-def test_a_class_that_is_used_a_few_times_pays_for_nothing() -> None:
+def test_a_class_that_is_used_a_few_times_pays_for_nothing():
     Short = fresh()
     for _ in range(4):
         schema = Short()
@@ -89,7 +86,7 @@ def test_a_class_that_is_used_a_few_times_pays_for_nothing() -> None:
     assert Short._hooks.blueprint.reason == ""
 
 
-def dictionary_types(schema: Any) -> list[type]:
+def dictionary_types(schema):
     """The type of an instance's dictionary, if one has been made; keeps no reference to it."""
     found = [each for each in gc.get_referents(schema) if isinstance(each, dict)]
     return [type(each) for each in found if "fields" in each]
@@ -97,9 +94,9 @@ def dictionary_types(schema: Any) -> list[type]:
 
 @LATER
 @pytest.mark.skipif(FREE_THREADED, reason="instances have room for plans from the start there")
-def test_an_instance_built_in_full_gets_room_for_plans_in_its_second_call() -> None:
+def test_an_instance_built_in_full_gets_room_for_plans_in_its_second_call():
     class OwnCopy(fields.String):
-        def __deepcopy__(self, memo: Any) -> Any:
+        def __deepcopy__(self, memo):
             return copy.copy(self)
 
     class Short(ma.Schema):
@@ -121,7 +118,7 @@ def test_an_instance_built_in_full_gets_room_for_plans_in_its_second_call() -> N
 
 
 @LATER
-def test_the_pages_name_the_call_that_makes_the_first_plan() -> None:
+def test_the_pages_name_the_call_that_makes_the_first_plan():
     schema = schema_of(ma, {"a": fields.Integer()})
     calls = 0
     while not counts(schema)["built"]:
@@ -134,17 +131,17 @@ def test_the_pages_name_the_call_that_makes_the_first_plan() -> None:
 
 
 @LATER
-def test_attributes_set_before_init_are_no_first_call() -> None:
+def test_attributes_set_before_init_are_no_first_call():
     """marshmallow-sqlalchemy's schemas do this."""
 
     class Session(ma.Schema):
         a = fields.Integer()
 
-        def __init__(self, **options: Any) -> None:
+        def __init__(self, **options):
             self.session = None
             super().__init__(**options)
 
-        def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+        def on_bind_field(self, field_name, field_obj):
             field_obj.data_key = field_name.title()
 
     for _ in range(60):
@@ -160,7 +157,7 @@ class Related(list[Any]):
 
 @LATER
 @pytest.mark.parametrize("kind", [Related, list, tuple, set, frozenset])
-def test_a_short_collection_is_not_large(kind: Any) -> None:
+def test_a_short_collection_is_not_large(kind):
     schema = fresh()()
     few, many = ([1, 2], range(30)) if kind in (set, frozenset) else ([{}] * 3, [{}] * 30)
     schema.dump(kind(few), many=True)
@@ -170,7 +167,7 @@ def test_a_short_collection_is_not_large(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("collection", [list, tuple, iter, set, dict.fromkeys])
-def test_collections(schema: Any, collection: Any) -> None:
+def test_collections(schema, collection):
     for call in (schema.dump, schema.dumps):
         call(collection(range(7)), many=True)
         call(collection([]), many=True)
@@ -181,16 +178,16 @@ def test_collections(schema: Any, collection: Any) -> None:
 
 
 @LATER
-def test_hooks_of_instances_that_are_built_at_once() -> None:
+def test_hooks_of_instances_that_are_built_at_once():
     class Hooked(ma.Schema):
         a = fields.Integer()
 
-        def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+        def on_bind_field(self, field_name, field_obj):
             field_obj.data_key = field_name.upper()
 
         @ma.pre_load
         @ma.pre_dump
-        def same(self, data: Any, **kwargs: Any) -> Any:
+        def same(self, data, **kwargs):
             return data
 
     for _ in range(50):
@@ -201,7 +198,7 @@ def test_hooks_of_instances_that_are_built_at_once() -> None:
         assert each.calls > 30
 
 
-def test_by_name_and_direction() -> None:
+def test_by_name_and_direction():
     class Named(ma.Schema):
         class Meta:
             register = False
@@ -216,7 +213,7 @@ def test_by_name_and_direction() -> None:
     }
 
 
-def test_nested_calls() -> None:
+def test_nested_calls():
     class Inner(ma.Schema):
         a = fields.Integer()
 
@@ -232,7 +229,7 @@ def test_nested_calls() -> None:
     assert inner.load.as_dict() == counted(nested=3, built=inner.load.built)
 
 
-def test_reset() -> None:
+def test_reset():
     class Reset(ma.Schema):
         a = fields.Integer()
 
@@ -245,12 +242,12 @@ def test_reset() -> None:
     assert althaia.stats()[name]["dump"]["calls"] == 1
 
 
-def test_why_a_plan_leaves_everything() -> None:
+def test_why_a_plan_leaves_everything():
     class Odd(ma.Schema):
         a = fields.Integer()
 
         @property
-        def dict_class(self) -> Any:
+        def dict_class(self):
             return make_dict
 
     name = f"{__name__}.{Odd.__qualname__}"
@@ -283,14 +280,14 @@ def test_why_a_plan_leaves_everything() -> None:
         ),
     ],
 )
-def test_calls(schema: Any, calls: str, dumped: dict[str, int], loaded: dict[str, int]) -> None:
+def test_calls(schema, calls, dumped, loaded):
     exec(calls, {"schema": schema, "row": {"a": 1}, "pytest": pytest})
     counters = statistics_of(type(schema))
     assert counters.dump.as_dict() == counted(**dumped)
     assert counters.load.as_dict() == counted(**loaded)
 
 
-def test_a_class_whose_metaclass_makes_it_unhashable() -> None:
+def test_a_class_whose_metaclass_makes_it_unhashable():
     meta = type("Meta", (type(ma.Schema),), {"__hash__": None})
     options = type("Meta", (), {"register": False})
     schema = meta("Unhashable", (ma.Schema,), {"Meta": options, "a": fields.Integer()})()
@@ -302,11 +299,11 @@ def test_a_class_whose_metaclass_makes_it_unhashable() -> None:
     FREE_THREADED and sys.version_info < (3, 14),
     reason="with its first thread CPython 3.13 without the GIL makes all classes immortal",
 )
-def test_counters_go_with_their_class_and_never_fall() -> None:
-    def total(**options: Any) -> int:
+def test_counters_go_with_their_class_and_never_fall():
+    def total(**options):
         return sum(each["load"]["calls"] for each in althaia.stats(**options).values())
 
-    def load_once() -> None:
+    def load_once():
         class Passing(ma.Schema):
             class Meta:
                 register = False
@@ -326,19 +323,19 @@ def test_counters_go_with_their_class_and_never_fall() -> None:
     assert before >= 0 == total(reset=True) - 3 == total()
 
 
-def test_what_is_not_a_list_is_never_asked_for_its_length(schema: Any) -> None:
+def test_what_is_not_a_list_is_never_asked_for_its_length(schema):
     class Rows:
-        def __iter__(self) -> Iterator[Any]:
+        def __iter__(self):
             return iter([{"a": 1}, {"a": 2}])
 
-        def __len__(self) -> int:
+        def __len__(self):
             raise AssertionError("a queryset would run another query")
 
     assert len(schema.dump(Rows(), many=True)) == 2
 
 
-def test_a_serialize_of_the_schemas_own_counts_what_comes_back() -> None:
-    def serialize(self: Any, obj: Any, *, many: bool = False) -> Any:
+def test_a_serialize_of_the_schemas_own_counts_what_comes_back():
+    def serialize(self, obj, *, many=False):
         return obj if many else ma.Schema._serialize(self, obj, many=many)
 
     schema = fresh(_serialize=serialize)()
@@ -349,9 +346,9 @@ def test_a_serialize_of_the_schemas_own_counts_what_comes_back() -> None:
 
 
 @LATER
-def test_a_field_with_a_fail_of_its_own_costs_no_plan() -> None:
-    class Failing(fields.Field):  # type: ignore[type-arg]
-        def fail(self, key: str, **kwargs: Any) -> None:
+def test_a_field_with_a_fail_of_its_own_costs_no_plan():
+    class Failing(fields.Field):
+        def fail(self, key, **kwargs):
             raise self.make_error(key, **kwargs)
 
     Holding = fresh(failing=Failing())
@@ -363,22 +360,22 @@ def test_a_field_with_a_fail_of_its_own_costs_no_plan() -> None:
 class Hooked(ma.Schema):
     a = fields.String()
 
-    def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+    def on_bind_field(self, field_name, field_obj):
         field_obj.data_key = field_name.upper()
 
 
 class Method(ma.Schema):
     a = fields.Method("get", deserialize="get")
 
-    def get(self, value: Any) -> Any:
+    def get(self, value):
         return value
 
 
-def own(name: str) -> Any:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+def own(name):
+    def method(self, *args, **kwargs):
         return getattr(super(cls, self), name)(*args, **kwargs)
 
-    cls: Any = type("Own", (fields.Integer,), {name: method})
+    cls = type("Own", (fields.Integer,), {name: method})
     return cls()
 
 
@@ -398,17 +395,17 @@ PLANNED = {
 @LATER
 @pytest.mark.parametrize("name", PLANNED)
 @pytest.mark.parametrize("base", [ma.Schema, Hooked])
-def test_no_instance_is_left_without_a_plan(name: str, base: Any) -> None:
-    class Outer(base):  # type: ignore[misc]
+def test_no_instance_is_left_without_a_plan(name, base):
+    class Outer(base):
         x = PLANNED[name]()
 
-    value: Any = {"a": "1", "A": "1"}
+    value = {"a": "1", "A": "1"}
     value = {"many": [value], "in a list": [value], "in a dict": {"k": value}}.get(name, value)
     row = {"x": 1 if name.startswith(("_", "make")) else value}
     row["X"] = row["x"]
     gc.collect()
 
-    def unplanned() -> int:
+    def unplanned():
         shown = althaia.stats().values()
         return sum(each["unplanned"] for both in shown for each in both.values())
 
@@ -421,9 +418,9 @@ def test_no_instance_is_left_without_a_plan(name: str, base: Any) -> None:
 
 
 @LATER
-def test_calls_without_a_plan_have_a_reason() -> None:
-    class Watching(fields.Field):  # type: ignore[type-arg]
-        def __setattr__(self, name: str, value: Any) -> None:
+def test_calls_without_a_plan_have_a_reason():
+    class Watching(fields.Field):
+        def __setattr__(self, name, value):
             super().__setattr__(name, value)
 
     made = {"Seldom": fields.Int(), "Full": Watching()}

@@ -1,7 +1,5 @@
 """What a plan returns is an ordinary dictionary, whatever CPython keeps it in."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import json
@@ -24,13 +22,13 @@ SHARING = sys.version_info < (3, 16) and not FREE_THREADED
 KEYS = ("a", "b", "c", "d")
 
 Way = Callable[[Any, dict[str, Any]], dict[str, Any]]
-WAYS: dict[str, Way] = {
+WAYS = {
     "dump": lambda schema, data: schema.dump(data),
     "load": lambda schema, data: schema.load(data),
 }
 
 
-def raw(*keys: str) -> Any:
+def raw(*keys):
     """A schema of these keys whose plans have been built."""
     schema = ma.Schema.from_dict({key: ma.fields.Raw(allow_none=True) for key in keys})()
     for _ in range(50):
@@ -41,12 +39,12 @@ def raw(*keys: str) -> Any:
 
 @pytest.mark.skipif(not SHARING, reason="this CPython keeps values where we have not looked")
 @pytest.mark.parametrize("keys", [("a",), KEYS, tuple(f"k{n}" for n in range(30)), ("é", "日")])
-def test_the_keys_are_shared(keys: tuple[str, ...]) -> None:
+def test_the_keys_are_shared(keys):
     """Nothing else fails if templates are not used: results are right, and a third slower."""
     assert template_of(keys) is not None
 
 
-def test_which_keys_are_shared() -> None:
+def test_which_keys_are_shared():
     assert (template_of(tuple(f"k{n}" for n in range(31))) is not None) is SHARING
     assert template_of((1, 2)) is None
 
@@ -56,7 +54,7 @@ def test_which_keys_are_shared() -> None:
 
 @pytest.mark.parametrize("size", [1, 5, 6, 29, 30, 31, 100])
 @pytest.mark.parametrize("way", WAYS)
-def test_each_size(way: str, size: int) -> None:
+def test_each_size(way, size):
     keys = [f"k{n}" for n in range(size)]
     schema = raw(*keys)
     data = {key: [n] for n, key in enumerate(keys)}
@@ -69,14 +67,14 @@ def test_each_size(way: str, size: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 5, 6, 20, 29, 30, 31, 60, 100, 200])
 @pytest.mark.parametrize("many", [False, True])
-def test_a_result_takes_about_twice_an_ordinary_ones_room_at_most(size: int, many: bool) -> None:
+def test_a_result_takes_about_twice_an_ordinary_ones_room_at_most(size, many):
     keys = [f"k{n}" for n in range(size)]
     schema = raw(*keys)
     outer = ma.Schema.from_dict({"inner": ma.fields.Nested(schema)})()
     outer.dump([{}] * 50, many=True)
     outer.load([{}] * 50, many=True)
     for found in sorted({0, 1, size // 4, size // 2, size * 7 // 10, size}):
-        plain: dict[str, Any] = {}
+        plain = {}
         for key in keys[size - found :]:
             plain[key] = 1
         given = [plain] * 2 if many else plain
@@ -97,15 +95,15 @@ def test_a_result_takes_about_twice_an_ordinary_ones_room_at_most(size: int, man
 
 @pytest.mark.parametrize("value", [None, 1, "x", 1.5, (), (1,), [], {}, ma.missing])
 @pytest.mark.parametrize("way", WAYS)
-def test_the_collector_sees_what_it_would_see(way: str, value: Any) -> None:
+def test_the_collector_sees_what_it_would_see(way, value):
     schema = raw(*KEYS)
-    expected: dict[str, Any] = {}
+    expected = {}
     for key in KEYS if value is not ma.missing else ():
         expected[key] = value
     assert gc.is_tracked(WAYS[way](schema, dict(expected))) == gc.is_tracked(expected)
 
 
-def test_results_in_a_circle_are_collected() -> None:
+def test_results_in_a_circle_are_collected():
     class Marked:
         pass
 
@@ -119,7 +117,7 @@ def test_results_in_a_circle_are_collected() -> None:
     assert len([each for each in gc.get_objects() if type(each) is Marked]) == before
 
 
-ACTIONS: dict[str, Callable[[dict[str, Any], str, int], Any]] = {
+ACTIONS = {
     "set": lambda found, key, number: found.__setitem__(key, number),
     "pop": lambda found, key, number: found.pop(key, None),
     "del": lambda found, key, number: key in found and found.__delitem__(key),
@@ -142,7 +140,7 @@ SCHEMA = raw(*KEYS)
     st.lists(st.tuples(st.sampled_from([*ACTIONS]), NAMES, st.integers()), max_size=30),
     st.sampled_from(sorted(WAYS)),
 )
-def test_it_is_a_dictionary_in_every_use(data: dict[str, Any], actions: Any, way: str) -> None:
+def test_it_is_a_dictionary_in_every_use(data, actions, way):
     ordered = {key: data[key] for key in KEYS if key in data}
     ours, plain = WAYS[way](SCHEMA, ordered), dict(ordered)
     assert type(ours) is dict
@@ -158,9 +156,9 @@ def test_it_is_a_dictionary_in_every_use(data: dict[str, Any], actions: Any, way
     assert WAYS[way](SCHEMA, ordered) == ordered
 
 
-def test_a_result_found_and_changed_while_it_is_made() -> None:
+def test_a_result_found_and_changed_while_it_is_made():
     """The collector's lists show a result before it is finished."""
-    changes: list[Callable[[dict[str, Any]], object]] = [
+    changes = [
         lambda found: found.clear(),
         lambda found: found.pop("b", None),
         lambda found: found.update(b="other"),
@@ -175,7 +173,7 @@ def test_a_result_found_and_changed_while_it_is_made() -> None:
         c = ma.fields.Method("look")
         d = ma.fields.Raw()
 
-        def look(self, obj: Any) -> Any:
+        def look(self, obj):
             for found in gc.get_referrers(marked):
                 if type(found) is dict and found is not obj and found.get("a") is marked:
                     changes[0](found)
@@ -193,7 +191,7 @@ def test_a_result_found_and_changed_while_it_is_made() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 6, 7, 20, 29, 30])
-def test_a_key_added_to_a_result_goes_with_it(size: int) -> None:
+def test_a_key_added_to_a_result_goes_with_it(size):
     names = [f"k{n}" for n in range(size)]
     schema = raw(*names)
     data = dict.fromkeys(names, 1)
@@ -208,7 +206,7 @@ def test_a_key_added_to_a_result_goes_with_it(size: int) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_template_that_is_filled_between_results(way: str) -> None:
+def test_a_template_that_is_filled_between_results(way):
     """Results before, at and after the filling are the same, also with keys that are missing, and
     where a result is the hundredth inside another."""
     instances.build_at_once(False)
@@ -220,7 +218,7 @@ def test_a_template_that_is_filled_between_results(way: str) -> None:
 
     schema = Node()
     for depth in (*range(12), *range(12), *range(20)):
-        data: dict[str, Any] = {"a": depth}
+        data = {"a": depth}
         for n in range(depth):
             data = {"below": data, "z": n} if n % 3 else {"a": n, "below": data}
         result = WAYS[way](schema, data)

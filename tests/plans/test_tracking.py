@@ -1,14 +1,11 @@
 """The GC tracks a large result when its call ends, and what user code gets before that."""
 
-from __future__ import annotations
-
 import collections
 import gc
 import inspect
 import json
 import sys
 import weakref
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import marshmallow as upstream
@@ -24,7 +21,7 @@ LEFT_TRACKED = 1_000
 pytestmark = pytest.mark.skipif(FREE_THREADED, reason="tracked at once without the GIL")
 
 
-def untracked(value: Any) -> Iterator[Any]:
+def untracked(value):
     """The lists and dictionaries in a value that CPython would track and the GC does not."""
     if type(value) in (dict, list, tuple):
         inside = list(value.values() if type(value) is dict else value)
@@ -36,7 +33,7 @@ def untracked(value: Any) -> Iterator[Any]:
             yield from untracked(each)
 
 
-def tracked(value: Any) -> Any:
+def tracked(value):
     """What the GC tracks of a value, by place."""
     if isinstance(value, dict):
         return gc.is_tracked(value), {key: tracked(each) for key, each in value.items()}
@@ -45,7 +42,7 @@ def tracked(value: Any) -> Any:
     return gc.is_tracked(value)
 
 
-def everything(library: Any) -> Any:
+def everything(library):
     """A schema of each kind of field that makes containers."""
     fields = library.fields
 
@@ -81,11 +78,11 @@ def everything(library: Any) -> Any:
     return Everything
 
 
-def inner(n: int) -> dict[str, Any]:
+def inner(n):
     return {"x": n, "y": [n]}
 
 
-def row(n: int, loaded: bool) -> dict[str, Any]:
+def row(n, loaded):
     """An object of :func:`everything`, some keys of which are missing in every third."""
     made = {
         "flat": {"x": n},
@@ -106,13 +103,13 @@ def row(n: int, loaded: bool) -> dict[str, Any]:
     return {key: value for key, value in made.items() if n % 3 or len(key) % 2}
 
 
-def valid_data(schema: Any, rows: list[Any]) -> Any:
+def valid_data(schema, rows):
     with pytest.raises((ma.ValidationError, upstream.ValidationError)) as caught:
         schema.load([*rows, {"rows": "no list", "numbers": "none either"}])
     return caught.value.valid_data
 
 
-WAYS: dict[str, Callable[[Any, list[Any]], Any]] = {
+WAYS = {
     "dump": lambda schema, rows: schema.dump(rows),
     "dump of an iterator": lambda schema, rows: schema.dump(iter(rows)),
     "serialize": lambda schema, rows: schema._serialize(rows, many=True),
@@ -124,7 +121,7 @@ WAYS: dict[str, Callable[[Any, list[Any]], Any]] = {
 
 @pytest.mark.parametrize("shape", ["rows", "nested in one", "listed in one"])
 @pytest.mark.parametrize("way", WAYS)
-def test_the_result_is_tracked_as_upstreams(way: str, shape: str) -> None:
+def test_the_result_is_tracked_as_upstreams(way, shape):
     rows = [row(n, loaded="dump" not in way and way != "serialize") for n in range(N // 5)]
     found = []
     gc.disable()  # It untracks tuples.
@@ -144,17 +141,17 @@ def test_the_result_is_tracked_as_upstreams(way: str, shape: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["dump", "load", "loads"])
-def test_a_growing_result_is_not_tracked(way: str) -> None:
+def test_a_growing_result_is_not_tracked(way):
     marker, seen = "a text that the lists of the result hold", []
 
-    def look() -> None:
+    def look():
         seen.append(sum(type(each) is list for each in gc.get_referrers(marker)))
 
     class Row(ma.Schema):
         numbers = ma.fields.List(ma.fields.Function(lambda obj: marker, lambda value: marker))
         look = ma.fields.Function(lambda obj: obj.get("look") and look(), lambda value: look())
 
-    rows: list[Any] = [{"numbers": [1]}] * N + [{"numbers": [1], "look": 1}]
+    rows = [{"numbers": [1]}] * N + [{"numbers": [1], "look": 1}]
     schema = Row(many=True)
     result = schema.loads(json.dumps(rows)) if way == "loads" else getattr(schema, way)(rows)
     look()
@@ -166,11 +163,11 @@ def test_a_growing_result_is_not_tracked(way: str) -> None:
 class Given:
     """What user code was given, and what of it was not tracked."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.times = 0
-        self.untracked: list[Any] = []
+        self.untracked = []
 
-    def __call__(self, value: Any) -> Any:
+    def __call__(self, value):
         self.times += 1
         self.untracked += untracked(value)
         return value
@@ -181,12 +178,12 @@ class Choices(list[Any]):
 
     given: Given
 
-    def __contains__(self, value: object) -> bool:
+    def __contains__(self, value):
         self.given(value)
         return True
 
 
-def receivers(given: Given) -> dict[str, Any]:
+def receivers(given):
     """Schemas in which user code is given what the call has made."""
     fields = ma.fields
     known = inspect.signature(ma.post_dump).parameters
@@ -196,19 +193,19 @@ def receivers(given: Given) -> dict[str, Any]:
         x = fields.Integer()
         y = fields.List(fields.Integer())
 
-    def look(self: Any, data: Any, **options: Any) -> Any:
+    def look(self, data, **options):
         return given(data)
 
-    def hooked(decorator: Callable[..., Any], **options: Any) -> Any:
+    def hooked(decorator, **options):
         return type("Hooked", (Inner,), {"look": decorator(**options)(look)})
 
     class OneValidated(Inner):
         @ma.validates("y")
-        def look(self, value: Any, **options: Any) -> None:
+        def look(self, value, **options):
             given(value)
 
     class Mapping(dict[Any, Any]):
-        def __setitem__(self, key: Any, value: Any) -> None:
+        def __setitem__(self, key, value):
             super().__setitem__(key, given(value))
 
     class Owned(Inner):
@@ -217,7 +214,7 @@ def receivers(given: Given) -> dict[str, Any]:
     class Handled(Inner):
         z = fields.Integer(required=True)
 
-        def handle_error(self, error: Any, data: Any, **options: Any) -> None:
+        def handle_error(self, error, data, **options):
             given(error.valid_data)
 
     choices = Choices()
@@ -242,11 +239,11 @@ def receivers(given: Given) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", receivers(Given()))
-def test_user_code_gets_what_is_tracked(name: str) -> None:
+def test_user_code_gets_what_is_tracked(name):
     given = Given()
     field = receivers(given)[name]
     schema = ma.Schema.from_dict({"before": ma.fields.List(ma.fields.Integer()), "field": field})()
-    value: Any = inner(1)
+    value = inner(1)
     if isinstance(field, ma.fields.Tuple):
         value = (value, [1])
     elif isinstance(field, ma.fields.Dict):
@@ -278,25 +275,25 @@ class Circles(ma.Schema):
     mark = ma.fields.Raw()
 
     @ma.post_load
-    def close_loaded(self, data: Any, **options: Any) -> Any:
+    def close_loaded(self, data, **options):
         data["numbers"].append(data)
         return data
 
     @ma.post_dump
-    def close_dumped(self, data: Any, **options: Any) -> Any:
+    def close_dumped(self, data, **options):
         data["numbers"].append(data)
         return data
 
 
 @pytest.mark.parametrize("stop", [None, ValueError, KeyboardInterrupt])
 @pytest.mark.parametrize("way", ["dump", "load"])
-def test_circles_are_collected_however_the_call_ends(way: str, stop: Any) -> None:
+def test_circles_are_collected_however_the_call_ends(way, stop):
     class Outer(ma.Schema):
         one = ma.fields.Nested(Circles)
         others = ma.fields.List(ma.fields.Nested(Circles))
         last = ma.fields.Function(lambda obj: ending(obj.get("last")), lambda value: ending(value))
 
-    def ending(value: Any) -> Any:
+    def ending(value):
         if value and stop is not None:
             raise stop
         return value
@@ -304,7 +301,7 @@ def test_circles_are_collected_however_the_call_ends(way: str, stop: Any) -> Non
     marked = [Marked() for _ in range(3 * N)]
     watched = [weakref.ref(each) for each in marked]
     objects = [{"numbers": [each], "mark": each} for each in marked]
-    rows: list[Any] = [
+    rows = [
         {"one": a, "others": [b, c]}
         for a, b, c in zip(objects[::3], objects[1::3], objects[2::3], strict=True)
     ]
@@ -322,7 +319,7 @@ def test_circles_are_collected_however_the_call_ends(way: str, stop: Any) -> Non
     assert not any(each() for each in watched)
 
 
-def test_deep_results() -> None:
+def test_deep_results():
     """Settling a result recurses no deeper than making it."""
 
     class Node(ma.Schema):
@@ -330,7 +327,7 @@ def test_deep_results() -> None:
         below = ma.fields.List(ma.fields.Nested(lambda: Node()))
 
     schema = Node(many=True)
-    deep: Any = {"numbers": [1], "below": []}
+    deep = {"numbers": [1], "below": []}
     for _ in range(150):
         deep = {"numbers": [1], "below": [deep]}
     rows = [deep] * 20

@@ -1,7 +1,5 @@
 """``explain`` and ``stats`` where no plans run: switched off, or a pure build."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -26,7 +24,7 @@ print(althaia.stats())
 """
 
 
-def run(script: str = SCRIPT, **environment: str) -> list[str]:
+def run(script=SCRIPT, **environment):
     done = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, **environment},
@@ -37,7 +35,7 @@ def run(script: str = SCRIPT, **environment: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_switched_off() -> None:
+def test_switched_off():
     reason = "ALTHAIA_PLANS=0 is set; unset it before the process starts"
     assert run(ALTHAIA_PLANS="0") == [
         "__main__.User",
@@ -48,7 +46,7 @@ def test_switched_off() -> None:
     ]
 
 
-def test_switched_on() -> None:
+def test_switched_on():
     shown = run(ALTHAIA_PLANS="1")
     if engine is None:
         assert shown[1].startswith("  no plans run: this is a pure build")
@@ -62,7 +60,7 @@ def test_switched_on() -> None:
 
 
 @pytest.mark.skipif(engine is None, reason="in a pure build upstream's methods ask no engine")
-def test_an_engine_that_is_switched_off_is_looked_for_once() -> None:
+def test_an_engine_that_is_switched_off_is_looked_for_once():
     script = """
 from althaia import marshmallow as ma, seam
 

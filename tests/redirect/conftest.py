@@ -1,9 +1,4 @@
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from subprocess import CompletedProcess
 
 import pytest
 
@@ -11,34 +6,34 @@ from tests.redirect import processes
 
 
 @pytest.fixture(params=processes.WAYS_IN)
-def way(request: pytest.FixtureRequest) -> str:
+def way(request):
     """Each way of switching the redirect on."""
     return str(request.param)
 
 
 @pytest.fixture
-def redirected(way: str, tmp_path: Path) -> Callable[..., str]:
+def redirected(way, tmp_path):
     """Runs a program redirected, once for each way in."""
     return partial(processes.redirected, way=way, cwd=tmp_path)
 
 
 @pytest.fixture
-def patched(tmp_path: Path) -> Callable[..., str]:
+def patched(tmp_path):
     """Runs a program redirected by ``althaia.patch()``, where the way in does not matter."""
     return partial(processes.redirected, way="patch()", cwd=tmp_path)
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Callable[..., str]:
+def program(tmp_path):
     """Runs a program that is not redirected."""
     return partial(processes.program, cwd=tmp_path)
 
 
 @pytest.fixture
-def run_both(tmp_path: Path) -> Callable[..., tuple[CompletedProcess[str], ...]]:
+def run_both(tmp_path):
     """Runs the interpreter redirected and not; whatever comes of it."""
 
-    def run(*words: str) -> tuple[CompletedProcess[str], ...]:
+    def run(*words):
         patched = {"ALTHAIA_PATCH": "1"}
         return tuple(processes.run(*words, cwd=tmp_path, env=env) for env in (patched, None))
 

@@ -1,12 +1,8 @@
 """Run small programs in processes of their own, redirected in each of the possible ways."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
-from pathlib import Path
 from textwrap import dedent
 
 WAYS_IN = ("patch()", "runner", "environment")
@@ -16,7 +12,7 @@ IS_OURS = "sys.modules.get('althaia.marshmallow') is marshmallow"
 not paths: whoever cloned the project has both below a folder called ``althaia``."""
 
 
-def environment(changes: Mapping[str, str] | None = None) -> dict[str, str]:
+def environment(changes=None):
     """This process's environment without what switches the redirect on or off."""
     ours = ("PATCH", "DISABLE", "REQUIRE_COMPILED", "COMPARE", "NOTES", "LOG")
     names = {f"ALTHAIA_{name}" for name in ours}
@@ -24,9 +20,7 @@ def environment(changes: Mapping[str, str] | None = None) -> dict[str, str]:
     return {**kept, **(changes or {})}
 
 
-def run(
-    *words: str, cwd: Path, env: Mapping[str, str] | None = None, stdin: str | None = None
-) -> subprocess.CompletedProcess[str]:
+def run(*words, cwd, env=None, stdin=None):
     """Run the interpreter of the tests with these words; whatever comes of it."""
     return subprocess.run(
         [sys.executable, *words],
@@ -39,19 +33,19 @@ def run(
     )
 
 
-def succeed(*words: str, cwd: Path, env: Mapping[str, str] | None = None) -> str:
+def succeed(*words, cwd, env=None):
     """Run the interpreter, insist on exit code 0, and return what was printed."""
     done = run(*words, cwd=cwd, env=env)
     assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout
 
 
-def program(code: str, *, cwd: Path, env: Mapping[str, str] | None = None) -> str:
+def program(code, *, cwd, env=None):
     """Run a program that is not redirected, insist on exit code 0, return what it printed."""
     return succeed("-c", dedent(code), cwd=cwd, env=env)
 
 
-def redirected(code: str, *, way: str, cwd: Path, env: Mapping[str, str] | None = None) -> str:
+def redirected(code, *, way, cwd, env=None):
     """Run a program that is redirected in one of :data:`WAYS_IN`; return what it printed."""
     code = dedent(code)
     if way == "patch()":

@@ -1,7 +1,5 @@
 """The code of installed files is kept, and only used where it is whole and of this very source."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
@@ -23,14 +21,14 @@ def path(tmp_path, monkeypatch):
     return folder / "box.py"
 
 
-def value(path, text: bytes) -> int:
+def value(path, text):
     codes, *_ = bytecode.code_of({"box.py": text}, str(path.parent), "4.3.1", engine=True)
-    namespace: dict[str, int] = {}
+    namespace = {}
     exec(codes["box.py"], namespace)
     return namespace["A"]
 
 
-def kept(path) -> list:
+def kept(path):
     return sorted((path.parent / "__pycache__").glob("*.althaia.pyc"))
 
 
@@ -73,7 +71,7 @@ def test_the_users_folder_is_private_or_not_used(path, tmp_path):
     assert list(own.iterdir()) == []
 
 
-def test_a_pure_build_runs_the_methods_of_the_release() -> None:
+def test_a_pure_build_runs_the_methods_of_the_release():
     file = Path(marshmallow.schema.__file__)
     sources = {"schema.py": file.read_bytes()}
     for engine in (True, False):

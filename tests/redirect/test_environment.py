@@ -1,7 +1,5 @@
 """The variables of the environment, the start-up file, and the interpreter's own options."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -171,7 +169,7 @@ class TestRequireCompiled:
     ENV = {"ALTHAIA_REQUIRE_COMPILED": "1"}
 
     @pytest.fixture
-    def uncompiled(self, tmp_path: Path) -> Path:
+    def uncompiled(self, tmp_path):
         """The package as a pure build leaves it."""
         for path in (ROOT / "althaia").rglob("*"):
             if path.suffix in (".py", ".json") and "__pycache__" not in path.parts:

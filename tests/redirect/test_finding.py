@@ -1,7 +1,5 @@
 """The import system, its tools and the file system see a package like any other."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.engine import NEEDS_ENGINE

@@ -1,7 +1,5 @@
 """The first schema class loads the engine, whatever is mocked, broken or interrupted then."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

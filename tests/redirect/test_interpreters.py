@@ -1,7 +1,5 @@
 """Several interpreters in one process, as uWSGI with two mounts and mod_wsgi have them."""
 
-from __future__ import annotations
-
 import sys
 from textwrap import dedent
 
@@ -52,7 +50,7 @@ LEGACY = (
 )
 
 
-def start(program: str, folder: object) -> tuple[list[str], str]:
+def start(program, folder):
     code = f"APPLICATION = {APPLICATION!r}\n{dedent(program)}"
     done = run("-c", code, cwd=folder)
     assert done.returncode == 0, done.stderr

@@ -1,9 +1,5 @@
 """``help()``, signatures, annotations and Sphinx's autodoc: the same with althaia and without."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 from tests.redirect.processes import program, redirected, succeed
@@ -84,26 +80,26 @@ autodoc_typehints = "both"
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Path:
+def shop(tmp_path):
     """The folder of the application."""
     (tmp_path / "shop.py").write_text(APPLICATION, "utf-8")
     return tmp_path
 
 
-def test_help_signatures_and_hints_are_the_same(shop: Path) -> None:
+def test_help_signatures_and_hints_are_the_same(shop):
     expected = without_inherited(program(LOOK, cwd=shop))
     actual = without_inherited(redirected(LOOK, way="patch()", cwd=shop))
     assert actual == expected
     assert any(line.startswith("load (self, data: ") for line in actual)
 
 
-def test_all_of_it_is_the_same_in_installed_files(shop: Path) -> None:
+def test_all_of_it_is_the_same_in_installed_files(shop):
     interpreted = {"ALTHAIA_COMPILED": "0"}
     actual = redirected(LOOK, way="patch()", cwd=shop, env=interpreted)
     assert actual.splitlines() == program(LOOK, cwd=shop).splitlines()
 
 
-def without_inherited(printed: str) -> list[str]:
+def without_inherited(printed):
     """The lines, without what methods inherit from ``object`` and without headings and empty
     lines."""
     lines = [line.strip(" |") for line in printed.splitlines()]
@@ -112,7 +108,7 @@ def without_inherited(printed: str) -> list[str]:
     ]
 
 
-def autodoc(shop: Path, target: str, *runner: str, compiled: bool = True) -> list[str]:
+def autodoc(shop, target, *runner, compiled=True):
     """The lines of Sphinx's page about the application."""
     env = {} if compiled else {"ALTHAIA_COMPILED": "0"}
     build = ("-m", "sphinx", "-q", "-b", "text", "-d", f"{target}-state", ".", target)
@@ -121,7 +117,7 @@ def autodoc(shop: Path, target: str, *runner: str, compiled: bool = True) -> lis
 
 
 @pytest.mark.slow
-def test_autodoc_differs_in_the_signatures_of_classes_only(shop: Path) -> None:
+def test_autodoc_differs_in_the_signatures_of_classes_only(shop):
     """Sphinx evaluates annotations of ``__init__`` only where it is a ``types.FunctionType``."""
     pytest.importorskip("sphinx", reason="the docs extra is not installed")
     (shop / "conf.py").write_text(CONF, "utf-8")

@@ -1,7 +1,5 @@
 """While redirected, nothing says that it is not marshmallow; afterwards everything does."""
 
-from __future__ import annotations
-
 import json
 
 # Prints what a module says of itself and of what it defines, under the name in NAME.
@@ -38,7 +36,7 @@ print(json.dumps(found, sort_keys=True))
 """
 
 
-def survey(name: str) -> str:
+def survey(name):
     return SURVEY.replace("NAME", repr(name))
 
 

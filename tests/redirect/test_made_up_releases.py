@@ -1,7 +1,5 @@
 """Releases that nobody has read: no wrong answer, and a word about what is not planned."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

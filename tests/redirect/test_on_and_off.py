@@ -1,7 +1,5 @@
 """patch() and unpatch(): idempotent, lazy, and what one does the other undoes."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.engine import NEEDS_ENGINE

@@ -1,7 +1,5 @@
 """What one process pickles, another opens, redirected or not, with or without althaia."""
 
-from __future__ import annotations
-
 import base64
 import pickle
 
@@ -27,12 +25,12 @@ things = {
 """
 
 
-def save(what: str, protocol: int = 4) -> str:
+def save(what, protocol=4):
     pickled = f"pickle.dumps(things[{what!r}], {protocol})"
     return f"{SETUP}\nprint(base64.b64encode({pickled}).decode())"
 
 
-def open_(what: str, data: str) -> str:
+def open_(what, data):
     return f"""{SETUP}
 opened = pickle.loads(base64.b64decode({data!r}))
 expected = things[{what!r}]

@@ -1,7 +1,5 @@
 """The installed release is served, whichever it is, and nobody gets another one."""
 
-from __future__ import annotations
-
 import compileall
 import json
 import shutil
@@ -46,7 +44,7 @@ APPLICATION = """
 def install(tmp_path):
     """Installs a release before the one that is: its version -> the environment for it."""
 
-    def make(version: str, label: str | None = None) -> dict[str, str]:
+    def make(version, label=None):
         site = releases.install(tmp_path / "site", version, label=label)
         return {"PYTHONPATH": str(site)}
 
@@ -256,26 +254,26 @@ def test_one_that_is_too_old_is_an_error_and_runs_untouched_if_forced(install, t
     assert done.stderr.count("AlthaiaWarning") == 1
 
 
-def write(path: Path, content: bytes | str) -> None:
+def write(path, content):
     """Put content in the place of a file."""
     path.unlink(missing_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-def metadata_of(folder: Path) -> Path:
+def metadata_of(folder):
     """The folder of metadata beside the package."""
     (found,) = folder.parent.glob("marshmallow-*.dist-info")
     return found
 
 
-def bytecode_alone(folder: Path) -> None:
+def bytecode_alone(folder):
     """Leave compiled files in the places of the sources."""
     compileall.compile_dir(folder, quiet=2, legacy=True)
     for source in folder.rglob("*.py"):
         source.unlink()
 
 
-def replaced_by(path: Path, target: str | None) -> None:
+def replaced_by(path, target):
     """Put a link, or a folder, in the place of a file."""
     path.unlink()
     if target is None:
@@ -284,7 +282,7 @@ def replaced_by(path: Path, target: str | None) -> None:
         path.symlink_to(target)
 
 
-def another_library(folder: Path) -> None:
+def another_library(folder):
     """Leave one module of a few lines, as a stub or a fork has it."""
     shutil.rmtree(folder)
     folder.with_suffix(".py").write_text("class Schema:\n    pass\n")

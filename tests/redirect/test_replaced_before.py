@@ -1,7 +1,5 @@
 """What a program has replaced before its first dump or load counts, as upstream has it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib.util import find_spec
 from subprocess import CompletedProcess
@@ -89,7 +87,7 @@ SCHEMA = """
 """
 
 
-def the_same(run_both: RunBoth, code: str, first: str = "", earlier: str = "") -> str:
+def the_same(run_both, code, first="", earlier=""):
     """Run a program redirected and not, warnings being errors; return what both print.
 
     :param first: what it does before it has a schema class, ``earlier`` before marshmallow.
@@ -109,7 +107,7 @@ MOCKED = """
 
 
 @pytest.mark.parametrize("name", MOCKED.split())
-def test_a_mock(run_both: RunBoth, name: str) -> None:
+def test_a_mock(run_both, name):
     printed = the_same(run_both, f"with mock.patch({name!r}, name='theirs'):\n    use()\nuse()\n")
     assert "dump ('builtins', 'dict'" in printed or "dump {'number': ('builtins', 'int'" in printed
 
@@ -141,7 +139,7 @@ THAWED = """
 
 
 @pytest.mark.parametrize("with_a_class", [True, False], ids=["a class before", "none before"])
-def test_classes_of_frozen_time(run_both: RunBoth, with_a_class: bool) -> None:
+def test_classes_of_frozen_time(run_both, with_a_class):
     """The first schema class is made before the time is frozen, or by a test within it."""
     first, then = ("", FROZEN) if with_a_class else (FROZEN, "")
     printed = the_same(run_both, dedent(then) + dedent(THAWED), first)
@@ -163,13 +161,13 @@ def test_classes_of_frozen_time(run_both: RunBoth, with_a_class: bool) -> None:
     ],
 )
 @pytest.mark.parametrize("with_a_class", [True, False], ids=["a class before", "none before"])
-def test_json(run_both: RunBoth, replaced: str, with_a_class: bool) -> None:
+def test_json(run_both, replaced, with_a_class):
     then, first = (f"{replaced}\n", "") if with_a_class else ("", f"{replaced}\n")
     the_same(run_both, f"{then}use()\n", first)
 
 
 @pytest.mark.parametrize("functions", ["dumps=lambda obj, **options: 'theirs'", "dumps=repr"])
-def test_json_before_marshmallow(run_both: RunBoth, functions: str) -> None:
+def test_json_before_marshmallow(run_both, functions):
     """``sys.modules["json"] = ujson``, say, on a program's first line."""
     earlier = f"""
     import json, sys
@@ -184,7 +182,7 @@ def test_json_before_marshmallow(run_both: RunBoth, functions: str) -> None:
 @pytest.mark.skipif(
     find_spec("althaia.formats.codec") is None, reason="a pure build has json's own functions"
 )
-def test_our_json_follows_what_was_replaced(patched: Callable[..., str]) -> None:
+def test_our_json_follows_what_was_replaced(patched):
     """A mock that was there while the engine was loaded is not kept."""
     printed = patched(
         """

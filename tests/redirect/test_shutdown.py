@@ -1,7 +1,5 @@
 """What is used for the first time while the interpreter shuts down answers as upstream does."""
 
-from __future__ import annotations
-
 import sys
 
 from tests.interpreters import frees_at_exit

@@ -6,8 +6,6 @@ package. Its names for our copy are not affected: the submodules are there befor
 for.
 """
 
-from __future__ import annotations
-
 import pytest
 
 

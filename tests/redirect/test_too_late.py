@@ -1,7 +1,5 @@
 """Two live copies of the library never come about silently."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

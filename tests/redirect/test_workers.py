@@ -1,9 +1,6 @@
 """Worker processes run the same library, and values travel to and from them."""
 
-from __future__ import annotations
-
 import multiprocessing
-from pathlib import Path
 
 import pytest
 
@@ -41,7 +38,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 @pytest.mark.parametrize("way", ["patch()", "runner", "runner -m", "environment"])
-def test_pool(way: str, method: str, tmp_path: Path) -> None:
+def test_pool(way, method, tmp_path):
     first = "import althaia; althaia.patch()" if way == "patch()" else ""
     (tmp_path / "workers.py").write_text(PROGRAM.format(first=first, method=method))
     env = {"ALTHAIA_PATCH": "1"} if way == "environment" else {}

@@ -1,7 +1,5 @@
 """A pure build has no sinks: ``althaia.json`` is the standard library's there."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 

@@ -1,12 +1,7 @@
 """What a call returns or raises, so that two of them can be compared."""
 
-from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-
-def outcome(call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def outcome(call, *args, **options):
     """The value with its exact type; or the error's type, arguments, notes and context.
 
     RecursionError counts by its type only: at which depth it comes, and what it says, depends on

@@ -1,11 +1,8 @@
 """Floats as text and back: the digits of ``float.__repr__``, and the double nearest to a text."""
 
-from __future__ import annotations
-
 import json
 import random
 import struct
-from collections.abc import Iterable
 from fractions import Fraction
 
 import pytest
@@ -21,17 +18,17 @@ class Numbers(Schema):
     number = fields.Float()
 
 
-def double(bits: int) -> float:
+def double(bits):
     (number,) = struct.unpack("<d", struct.pack("<Q", bits))
     return float(number)
 
 
-def bits_of(number: float) -> int:
+def bits_of(number):
     (bits,) = struct.unpack("<Q", struct.pack("<d", number))
     return int(bits)
 
 
-def with_neighbours(numbers: Iterable[float]) -> list[float]:
+def with_neighbours(numbers):
     return [
         double(bits_of(number) + step)
         for number in numbers
@@ -40,7 +37,7 @@ def with_neighbours(numbers: Iterable[float]) -> list[float]:
     ]
 
 
-def compare(numbers: list[float]) -> None:
+def compare(numbers):
     """Write each number, and read it again, as the standard library does."""
     written = dumps(numbers)
     assert written == "[" + ", ".join(map(float.__repr__, numbers)) + "]"
@@ -49,18 +46,18 @@ def compare(numbers: list[float]) -> None:
     assert list(map(bits_of, loads(written))) == list(map(bits_of, numbers))
 
 
-def compare_texts(texts: list[str]) -> None:
+def compare_texts(texts):
     text = "[" + ",".join(texts) + "]"
     assert list(map(repr, loads(text))) == list(map(repr, json.loads(text)))
 
 
-def test_powers_of_two_and_ten() -> None:
+def test_powers_of_two_and_ten():
     compare(with_neighbours(2.0**power for power in range(-1074, 1024)))
     compare(with_neighbours(float(f"{m}e{power}") for power in range(-324, 309) for m in (1, 5)))
     compare([-(10.0**power) for power in range(-30, 30)])
 
 
-def test_numbers_that_are_hard_to_print() -> None:
+def test_numbers_that_are_hard_to_print():
     """From the papers on Grisu, Ryū and Schubfach, and from the tests of David Gay's dtoa.c."""
     compare([
         0.0, -0.0, 5e-324, 1e-323, 1.5e-323, 2e-323, 2.2250738585072014e-308,
@@ -76,7 +73,7 @@ def test_numbers_that_are_hard_to_print() -> None:
     ])  # fmt: skip
 
 
-def test_random_bits() -> None:
+def test_random_bits():
     rng = random.Random(51)
     bits = (rng.getrandbits(64) for _ in range(RANDOM))
     compare([double(each) for each in bits if each >> 52 & 0x7FF != 0x7FF])
@@ -84,7 +81,7 @@ def test_random_bits() -> None:
     compare([double(rng.getrandbits(rng.randrange(1, 53))) for _ in range(RANDOM // 100)])
 
 
-def test_random_decimals() -> None:
+def test_random_decimals():
     rng = random.Random(52)
     digits = [rng.getrandbits(rng.randrange(1, 64)) for _ in range(RANDOM // 2)]
     compare_texts([f"{each}e{rng.randrange(-345, 320)}" for each in digits])
@@ -92,7 +89,7 @@ def test_random_decimals() -> None:
     compare([each / 10 ** rng.randrange(20) for each in digits])
 
 
-def test_between_two_doubles() -> None:
+def test_between_two_doubles():
     """Exactly between two doubles, the even one is the nearest; a last digit more or less decides
     otherwise."""
     rng = random.Random(53)
@@ -132,5 +129,5 @@ def test_between_two_doubles() -> None:
         "2.5e-323", "4.9406564584124654e-324", "0.1e1", "123456789012345678901234567890",
     ],
 )  # fmt: skip
-def test_numbers_that_are_hard_to_read(text: str) -> None:
+def test_numbers_that_are_hard_to_read(text):
     compare_texts([text, f"-{text}"])

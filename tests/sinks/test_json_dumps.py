@@ -1,7 +1,5 @@
 """``althaia.json.dumps`` is ``json.dumps``: the same text, the same errors, the same calls."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import inspect
@@ -11,8 +9,6 @@ import random
 import struct
 import sys
 import threading
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -31,7 +27,7 @@ ENDLESS = {"circular list", "circular dict", "100000 levels", "enum", "bytes"}
 
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("value", VALUES)
-def test_the_same_text_or_error(value: str, options: str) -> None:
+def test_the_same_text_or_error(value, options):
     if "circles" in options and value in ENDLESS:
         pytest.skip("json itself may crash")
     if value == "100000 levels" and OPTIONS[options].get("indent") and ENCODES_UNTIL_STACK_ENDS:
@@ -45,10 +41,10 @@ def test_the_same_text_or_error(value: str, options: str) -> None:
             assert ours.calls == theirs.calls
 
 
-def test_most_values_are_encoded_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_most_values_are_encoded_here(monkeypatch):
     """Without our encoder the comparisons above would compare json with itself."""
 
-    def never(*args: object, **options: object) -> None:
+    def never(*args, **options):
         raise AssertionError("json's own encoder was used")
 
     monkeypatch.setattr("althaia.formats.codec.DUMPS", never)
@@ -95,11 +91,11 @@ options = st.fixed_dictionaries(
 
 @given(value=values, options=options)
 @example(value={"\ud800": ["\udfff"]}, options={"ensure_ascii": False})
-def test_random_values(value: Any, options: dict[str, Any]) -> None:
+def test_random_values(value, options):
     assert outcome(dumps, value, **options) == outcome(json.dumps, value, **options)
 
 
-def _floats(rng: random.Random) -> Iterator[float]:
+def _floats(rng):
     for exponent in range(-25, 26):
         for _ in range(200):
             yield round(rng.uniform(-1, 1), rng.randrange(1, 18)) * 10.0**exponent
@@ -109,13 +105,13 @@ def _floats(rng: random.Random) -> Iterator[float]:
         yield struct.unpack("d", rng.randbytes(8))[0]
 
 
-def test_floats_near_short_ones() -> None:
+def test_floats_near_short_ones():
     for number in _floats(random.Random(4)):
         assert dumps(number) == json.dumps(number)
 
 
 @given(st.integers(-(2**66), 2**66) | st.floats())
-def test_random_numbers(number: float) -> None:
+def test_random_numbers(number):
     assert dumps(number) == json.dumps(number)
 
 
@@ -127,7 +123,7 @@ CHANGES = [
 ]
 
 
-def changing(change: str) -> tuple[Any, Any]:
+def changing(change):
     """A value with an object inside, and a ``default`` that changes what is around it."""
     inner = {"x": Plain(), "y": [1, Plain()], "z": 3}
     value = {"a": 1, "b": [Plain(), inner, 4, 5], "c": inner, "d": {"e": Plain(), "f": 1}}
@@ -137,7 +133,7 @@ def changing(change: str) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("options", [{}, {"sort_keys": True}])
 @pytest.mark.parametrize("change", CHANGES)
-def test_default_changes_what_is_encoded(change: str, options: dict[str, Any]) -> None:
+def test_default_changes_what_is_encoded(change, options):
     # Keys that were met twice are remembered.
     for _ in range(3):
         value, default = changing(change)
@@ -149,7 +145,7 @@ def test_default_changes_what_is_encoded(change: str, options: dict[str, Any]) -
 
 
 @pytest.mark.parametrize("options", [{}, {"sort_keys": True}, {"indent": 1}])
-def test_dictionaries_that_are_alike(options: dict[str, Any]) -> None:
+def test_dictionaries_that_are_alike(options):
     rng = random.Random(7)
     names = ["id", "é", "日", "a", "b", ""]
     rows = []
@@ -166,7 +162,7 @@ def test_dictionaries_that_are_alike(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("size", [*range(65_400, 65_600, 7), 200_000, 3_000_000])
 @pytest.mark.parametrize("last", ["", "é", "日"])
-def test_long_text(size: int, last: str) -> None:
+def test_long_text(size, last):
     value = ["x" * 1_000] * (size // 1_000) + ["y" * (size % 1_000), last]
     for ascii_only in (True, False):
         text = dumps(value, ensure_ascii=ascii_only)
@@ -174,8 +170,8 @@ def test_long_text(size: int, last: str) -> None:
         assert hash(text) == hash(json.dumps(value, ensure_ascii=ascii_only))
 
 
-def test_no_metaclass_is_asked() -> None:
-    def asked(*args: Any) -> Any:
+def test_no_metaclass_is_asked():
+    def asked(*args):
         raise TypeError("hashed or compared")
 
     Strange = type("Meta", (type,), {"__hash__": asked, "__eq__": asked})("Strange", (), {})
@@ -187,23 +183,23 @@ def test_no_metaclass_is_asked() -> None:
 class Meddler:
     """Changes a dictionary when the collector finds it."""
 
-    def __init__(self, mapping: dict[str, Any]) -> None:
+    def __init__(self, mapping):
         self.mapping = mapping
         self.itself = self
 
-    def __del__(self) -> None:
+    def __del__(self):
         self.mapping.clear()
         self.mapping.update((f"new {n}", [n]) for n in range(3))
 
 
 @pytest.mark.parametrize("options", [{}, {"sort_keys": True}])
 @pytest.mark.parametrize("threshold", range(1, 40))
-def test_the_collector_changes_what_is_encoded(threshold: int, options: dict[str, Any]) -> None:
+def test_the_collector_changes_what_is_encoded(threshold, options):
     """Nothing is asserted about the text: where the collector runs is the interpreter's affair."""
     before = gc.get_threshold()
     try:
         for number in range(12):
-            mapping: dict[str, Any] = {f"{n} {number % 3}": [object()] for n in range(40, 0, -1)}
+            mapping = {f"{n} {number % 3}": [object()] for n in range(40, 0, -1)}
             Meddler(mapping)
             gc.set_threshold(threshold, 1, 1)
             made = dumps(mapping, default=lambda value: None, **options)
@@ -213,7 +209,7 @@ def test_the_collector_changes_what_is_encoded(threshold: int, options: dict[str
         gc.set_threshold(*before)
 
 
-def test_default_gives_what_is_being_encoded() -> None:
+def test_default_gives_what_is_being_encoded():
     for options in ({}, {"indent": 1}):
         for value in ([Plain()], {"a": [{"b": Plain()}]}, Plain()):
             again = {"default": lambda found: found} | options
@@ -222,13 +218,13 @@ def test_default_gives_what_is_being_encoded() -> None:
 
 # With an indent the standard library encodes, and may crash on such a stack.
 @pytest.mark.parametrize("options", [{}, {"default": lambda found: [found.inside]}])
-def test_deep_values_on_a_small_stack(options: dict[str, Any]) -> None:
-    value: Any = []
+def test_deep_values_on_a_small_stack(options):
+    value = []
     for level in range(100_000):
         value = [value] if "default" not in options and level % 2 else {"a": value}
         if "default" in options:
             value = Plain(value)
-    results: list[Any] = []
+    results = []
     size = threading.stack_size(128 * 1024)
     try:
         thread = threading.Thread(target=lambda: results.append(outcome(dumps, value, **options)))
@@ -241,11 +237,11 @@ def test_deep_values_on_a_small_stack(options: dict[str, Any]) -> None:
         value = value.inside if isinstance(value, Plain) else next(iter(_items(value)))
 
 
-def _items(value: Any) -> Any:
+def _items(value):
     return value.values() if isinstance(value, dict) else value
 
 
-def shout(value: Any) -> Any:
+def shout(value):
     return "patched"
 
 
@@ -265,9 +261,9 @@ def shout(value: Any) -> Any:
         ("json.JSONEncoder", type("Other", (json.JSONEncoder,), {"key_separator": " = "})),
     ],
 )
-def test_patches_are_obeyed(target: str, replacement: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_patches_are_obeyed(target, replacement, monkeypatch):
     value = {"b": ["ä", 5.0, {1}], "a": 2}
-    cases: list[dict[str, Any]] = [
+    cases = [
         {},
         {"indent": 1},
         {"ensure_ascii": False},
@@ -281,8 +277,8 @@ def test_patches_are_obeyed(target: str, replacement: Any, monkeypatch: pytest.M
     assert [outcome(dumps, value, **options) for options in cases] == before
 
 
-def test_what_a_copy_notes_in_the_class_is_no_patch(monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(*args: object, **options: object) -> None:
+def test_what_a_copy_notes_in_the_class_is_no_patch(monkeypatch):
+    def never(*args, **options):
         raise AssertionError("json itself was used")
 
     copy.copy(json.JSONEncoder())
@@ -291,12 +287,12 @@ def test_what_a_copy_notes_in_the_class_is_no_patch(monkeypatch: pytest.MonkeyPa
     assert dumps([1]) == "[1]"
 
 
-def test_another_class_or_dictionary_of_the_encoder_is_obeyed() -> None:
+def test_another_class_or_dictionary_of_the_encoder_is_obeyed():
     class Other(json.JSONEncoder):
-        def encode(self, value: Any) -> str:
+        def encode(self, value):
             return "another's"
 
-    encoder = json._default_encoder  # type: ignore[attr-defined]
+    encoder = json._default_encoder
     state = vars(encoder)
     try:
         encoder.__class__ = Other
@@ -315,8 +311,8 @@ LIAR = type("Liar", (), {"__class__": property(lambda self: str)})()
 
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("number", range(4))
-def test_what_only_says_that_it_is_text(number: int, options: str) -> None:
-    value: Any = (LIAR, [LIAR], {"a": LIAR}, {LIAR: 1})[number]
+def test_what_only_says_that_it_is_text(number, options):
+    value = (LIAR, [LIAR], {"a": LIAR}, {LIAR: 1})[number]
     expected = outcome(json.dumps, value, **OPTIONS[options])[0]
     assert outcome(dumps, value, **OPTIONS[options])[0] is expected
 
@@ -324,15 +320,13 @@ def test_what_only_says_that_it_is_text(number: int, options: str) -> None:
         a = fields.Raw()
 
         @ma.post_dump
-        def replace(self, data: Any, **kwargs: Any) -> Any:
+        def replace(self, data, **kwargs):
             return value
 
     assert outcome(Rows().dumps, {}, **OPTIONS[options])[0] is expected
 
 
-def test_json_dumps_may_be_this_very_function_and_has_its_signature(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_json_dumps_may_be_this_very_function_and_has_its_signature(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(json, "dumps", dumps)
         assert json.dumps({(): 1, "a": 2}, skipkeys=True) == '{"a": 2}'
@@ -343,7 +337,7 @@ def test_json_dumps_may_be_this_very_function_and_has_its_signature(
 
 
 @pytest.mark.parametrize("text", ["a", "ä", "ж", "\U0001f600"])
-def test_the_text_is_stored_as_narrow_as_it_can_be(text: str) -> None:
+def test_the_text_is_stored_as_narrow_as_it_can_be(text):
     made = dumps([text], ensure_ascii=False)
     assert type(made) is str
     assert made.__sizeof__() == f'["{text}"]'.__sizeof__()
@@ -351,18 +345,18 @@ def test_the_text_is_stored_as_narrow_as_it_can_be(text: str) -> None:
 
 @pytest.mark.parametrize("length", [1, 127, 128, 300])
 @pytest.mark.parametrize("text", ["日", "日\ud800"])
-def test_long_text_as_bytes(text: str, length: int) -> None:
+def test_long_text_as_bytes(text, length):
     rows = [{"a": text * length, "b": {"c": [text * length]}, "d": "é"}] * 3
     schema = ma.Schema.from_dict({name: fields.Raw() for name in "abd"})(many=True)
     expected = outcome(lambda: json.dumps(rows, ensure_ascii=False).encode())
     assert outcome(lambda: dump_bytes(schema, rows, ensure_ascii=False)) == expected
 
 
-def test_dictionaries_that_share_their_keys() -> None:
+def test_dictionaries_that_share_their_keys():
     """The keys of instances' dictionaries are shared, whatever the order of each."""
 
     class Point:
-        def __init__(self, names: str) -> None:
+        def __init__(self, names):
             for name in names:
                 setattr(self, name, [name])
 

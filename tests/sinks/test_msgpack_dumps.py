@@ -1,9 +1,5 @@
 """``althaia.msgpack.dumps`` gives what ``msgpack.packb`` gives."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +18,7 @@ EDGES = [
     for edge in (2**power, -(2**power))
     for step in (-1, 0, 1)
 ]
-MORE: dict[str, Any] = {
+MORE = {
     "edges": [edge for edge in EDGES if -(2**63) <= edge < 2**64],
     "texts": ["x" * size for size in SIZES],
     "wide texts": ["ж" * size for size in SIZES],
@@ -41,7 +37,7 @@ AS_DEEP = pytest.mark.skipif(
 )
 
 
-def outcome(call: Any, *args: Any, **options: Any) -> Any:
+def outcome(call, *args, **options):
     """The outcome; of an OverflowError not which error it replaced."""
     found = whole_outcome(call, *args, **options)
     return found[:3] if isinstance(found, tuple) and found[0] is OverflowError else found
@@ -52,7 +48,7 @@ def outcome(call: Any, *args: Any, **options: Any) -> Any:
     [pytest.param(name, marks=AS_DEEP if name == "900 levels" else ()) for name in VALUES]
     + [*MORE],
 )
-def test_the_same_bytes_or_error(value: str) -> None:
+def test_the_same_bytes_or_error(value):
     given = MORE[value] if value in MORE else VALUES[value]()
     for default in (None, Default):
         theirs, ours = (None, None) if default is None else (default(), default())
@@ -62,7 +58,7 @@ def test_the_same_bytes_or_error(value: str) -> None:
             assert ours.calls == theirs.calls
 
 
-def test_classes_that_say_something_of_their_own() -> None:
+def test_classes_that_say_something_of_their_own():
     Unready = made(object, __class__=property(raising))
     for value in (Unready(), [Unready()], {"a": Unready()}):
         assert outcome(dumps, value) == outcome(msgpack.packb, value)
@@ -81,12 +77,12 @@ def test_classes_that_say_something_of_their_own() -> None:
         assert dumps([Number(number)]) == msgpack.packb([number])
 
 
-def test_a_class_that_is_asked_for_once() -> None:
+def test_a_class_that_is_asked_for_once():
     class Once:
         asked = 0
 
         @property
-        def __class__(self) -> type:  # type: ignore[override]
+        def __class__(self):
             self.asked += 1
             if self.asked > 1:
                 raise KeyError("asked again")
@@ -99,7 +95,7 @@ def test_a_class_that_is_asked_for_once() -> None:
 
 @pytest.mark.parametrize("base", [msgpack.Timestamp, msgpack.ExtType])
 @pytest.mark.parametrize("default", [None, repr])
-def test_subclasses_of_the_packages_own(base: Any, default: Any) -> None:
+def test_subclasses_of_the_packages_own(base, default):
     own = type("Own", (base,), {"__slots__": (), "__repr__": lambda self: "own"})
     claiming = type("Claiming", (), {"__class__": base, "__repr__": lambda self: "claiming"})()
     for value in (own(1, b"2" if base is msgpack.ExtType else 2), claiming):
@@ -109,8 +105,8 @@ def test_subclasses_of_the_packages_own(base: Any, default: Any) -> None:
 
 @AS_DEEP
 @pytest.mark.parametrize("levels", [1000, 1023, 1024, 1025, 1026, 100_000])
-def test_depth(levels: int) -> None:
-    value: Any = None
+def test_depth(levels):
+    value = None
     for level in range(levels):
         value = [value] if level % 2 else {"a": value}
     expected = ValueError if levels > 1024 else bytes
@@ -129,5 +125,5 @@ values = st.recursive(
 
 
 @given(values)
-def test_random_values(value: Any) -> None:
+def test_random_values(value):
     assert outcome(dumps, value) == outcome(msgpack.packb, value)

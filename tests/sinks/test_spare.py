@@ -1,14 +1,10 @@
 """Memory that a call leaves to the next: enough for everyday texts, and bounded."""
 
-from __future__ import annotations
-
 import gc
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 
@@ -45,12 +41,12 @@ print(faults(lambda: schema.dumps(rows)))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="page faults are counted by getrusage()")
-def test_dumps_takes_no_new_pages() -> None:
+def test_dumps_takes_no_new_pages():
     done = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True)
     assert float(done.stdout) < 50, done
 
 
-def growth(call: Callable[[], Any]) -> int:
+def growth(call):
     """By how much the memory grows that is in use before and after a call."""
     call()
     gc.collect()
@@ -60,18 +56,18 @@ def growth(call: Callable[[], Any]) -> int:
     return tracemalloc.get_traced_memory()[0] - before
 
 
-def texts(most: int) -> None:
+def texts(most):
     for power in range(4, most, 3):
         items = [1] * 2**power
         json.loads(json.dumps(items))
         msgpack.loads(msgpack.dumps(items))
 
 
-def nested(depth: int) -> str:
+def nested(depth):
     return json.dumps(["x" * 50_000, object()], default=lambda value: depth and nested(depth - 1))
 
 
-def in_threads() -> None:
+def in_threads():
     with ThreadPoolExecutor(8) as pool:
         [*pool.map(texts, [16] * 16)]
 
@@ -79,7 +75,7 @@ def in_threads() -> None:
 @pytest.mark.parametrize(
     "call", [lambda: texts(21), lambda: nested(8), in_threads], ids=["long", "nested", "threads"]
 )
-def test_what_is_kept_is_bounded(call: Callable[[], Any]) -> None:
+def test_what_is_kept_is_bounded(call):
     tracemalloc.start()
     try:
         start = tracemalloc.get_traced_memory()[0]

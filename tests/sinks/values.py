@@ -1,24 +1,20 @@
 """Values that JSON encoders meet: plain ones, subclasses, and those with user code inside."""
 
-from __future__ import annotations
-
 import collections
 import decimal
 import enum
 import types
-from collections.abc import Callable
-from typing import Any
 
 Color = enum.Enum("Color", {"RED": 1})
 Level = enum.IntEnum("Level", {"HIGH": 3})
 Mark = enum.StrEnum("Mark", {"STAR": "st\u00e4r"})
 
 
-def raising(*args: Any) -> Any:
+def raising(*args):
     raise LookupError("no items")
 
 
-def made(base: type, **members: Any) -> Any:
+def made(base, **members):
     """A class with these methods; of a constant, one that returns it."""
     for name, value in members.items():
         if not callable(value):
@@ -47,27 +43,27 @@ UnreadableKey = made(str, __repr__=raising)
 
 
 class Plain:
-    def __init__(self, inside: Any = None) -> None:
+    def __init__(self, inside=None):
         self.inside = inside
 
 
 Point = collections.namedtuple("Point", "x y")
 
 
-def circular(value: Any) -> Any:
+def circular(value):
     inside = [value] if isinstance(value, list) else (value,)
     value.append(inside) if isinstance(value, list) else value.update(b=inside)
     return value
 
 
-def deep(levels: int) -> Any:
-    value: Any = []
+def deep(levels):
+    value = []
     for _ in range(levels):
         value = [value]
     return value
 
 
-VALUES: dict[str, Callable[[], Any]] = {
+VALUES = {
     "none": lambda: None,
     "true": lambda: True,
     "false": lambda: False,
@@ -146,10 +142,10 @@ VALUES: dict[str, Callable[[], Any]] = {
 class Default:
     """A ``default`` that remembers what it was called with."""
 
-    def __init__(self) -> None:
-        self.calls: list[str] = []
+    def __init__(self):
+        self.calls = []
 
-    def __call__(self, value: Any) -> Any:
+    def __call__(self, value):
         self.calls.append(type(value).__name__)
         if isinstance(value, set):
             return sorted(value)
@@ -160,7 +156,7 @@ class Default:
         raise ZeroDivisionError(type(value).__name__)
 
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS = {
     "none": {},
     "unescaped": {"ensure_ascii": False},
     "compact": {"separators": (",", ":")},

@@ -1,14 +1,10 @@
 """Whether two parsers say the same about one text."""
 
-from __future__ import annotations
-
 import json
 import math
-from collections.abc import Callable
-from typing import Any
 
 
-def alike(ours: Any, theirs: Any) -> bool:
+def alike(ours, theirs):
     """Whether two parsed values are the same, with their types, order and signs of zero."""
     if type(ours) is not type(theirs):
         return False
@@ -23,7 +19,7 @@ def alike(ours: Any, theirs: Any) -> bool:
     return bool(ours == theirs)
 
 
-def outcome(load: Callable[..., Any], *args: Any, **options: Any) -> tuple[str, Any]:
+def outcome(load, *args, **options):
     """What a parser returns, or all that its exception says."""
     try:
         return "returned", load(*args, **options)
@@ -36,7 +32,7 @@ def outcome(load: Callable[..., Any], *args: Any, **options: Any) -> tuple[str, 
         return "raised", [type(error).__name__, error.args]
 
 
-def same(ours: tuple[str, Any], theirs: tuple[str, Any]) -> bool:
+def same(ours, theirs):
     return ours[0] == theirs[0] and (
         alike(ours[1], theirs[1]) if ours[0] == "returned" else ours[1] == theirs[1]
     )

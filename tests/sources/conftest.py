@@ -1,7 +1,5 @@
 """A pure build has no parsers."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 collect_ignore_glob = [] if find_spec("althaia.formats.codec") else ["test_*.py"]

@@ -1,13 +1,10 @@
 """``althaia.json.loads`` against the interpreter's ``json.loads``."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import math
 import sys
 import tracemalloc
-from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -19,7 +16,7 @@ from tests.sources.compare import outcome, same
 ENCODINGS = "utf-8 utf-8-sig utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be"
 
 
-def check(text: Any) -> None:
+def check(text):
     ours, theirs = outcome(loads, text), outcome(json.loads, text)
     assert same(ours, theirs), f"{text!r}: {ours} and {theirs}"
 
@@ -72,12 +69,12 @@ pieces = st.lists(st.sampled_from(TOKENS), max_size=12).map("".join)
 
 @pytest.mark.parametrize("strategy", [documents, pieces, texts], ids=["json", "pieces", "text"])
 @given(st.data())
-def test_any_text(strategy: st.SearchStrategy[str], data: st.DataObject) -> None:
+def test_any_text(strategy, data):
     check(data.draw(strategy))
 
 
 @given(escaped, st.integers(0, 60))
-def test_escapes(text: str, cut: int) -> None:
+def test_escapes(text, cut):
     for each in (text, text.encode(errors="surrogatepass"), text[:-cut]):
         check(each)
     found = outcome(loads, text)
@@ -87,7 +84,7 @@ def test_escapes(text: str, cut: int) -> None:
 
 
 @pytest.mark.parametrize("part", ["x" * 70 + "\\n", "\\/", "\\u0394", "\\ud83d\\ude00", "é\\n"])
-def test_long_text_with_escapes_takes_no_more_room_than_itself(part: str) -> None:
+def test_long_text_with_escapes_takes_no_more_room_than_itself(part):
     text = f'"{part * 20_000}"'
     tracemalloc.start()
     try:
@@ -98,7 +95,7 @@ def test_long_text_with_escapes_takes_no_more_room_than_itself(part: str) -> Non
 
 
 @given(documents, st.lists(st.tuples(st.integers(0), st.sampled_from(["", *TOKENS])), max_size=3))
-def test_damaged_documents(text: str, damage: list[tuple[int, str]]) -> None:
+def test_damaged_documents(text, damage):
     for place, instead in damage:
         at = place % (len(text) + 1)
         text = text[:at] + instead + text[at + 1 :]
@@ -106,7 +103,7 @@ def test_damaged_documents(text: str, damage: list[tuple[int, str]]) -> None:
 
 
 @given(documents, st.sampled_from(ENCODINGS.split()), st.integers(0, 40), st.integers(0, 255))
-def test_bytes(text: str, encoding: str, cut: int, byte: int) -> None:
+def test_bytes(text, encoding, cut, byte):
     data = text.encode(encoding, "surrogatepass")
     damaged = bytearray(data)
     if damaged:
@@ -123,19 +120,19 @@ def test_bytes(text: str, encoding: str, cut: int, byte: int) -> None:
 @example("1.7976931348623157e308")
 @example("4.9406564584124654e-324")
 @example("123456789012345678901234567890e-20")
-def test_numbers(text: str) -> None:
+def test_numbers(text):
     check(text)
     check(f'{{"é": {text} , "日": [{text}]}}')
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_a_float_comes_back(number: float) -> None:
+def test_a_float_comes_back(number):
     found = loads(repr(number))
     assert found == number
     assert math.copysign(1, found) == math.copysign(1, number)
 
 
-ONE_BY_ONE: list[Any] = [
+ONE_BY_ONE = [
     *("", " ", "[1] ", "[1] \x00", "\ufeff1", '{"a": 1, "b": 2, "a": 3}', '{"\\u0061": 1, "a": 2}'),
     *("[" * 64 + "]" * 64, "[" * 65 + "]" * 65, '{"a":' * 64 + "1" + "}" * 64),
     *("[" * 200_000, '{"a":' * 200_000, '"\\ud83d\\ud83d\\ude00"', '"\\ud83d\\', '"\\ud83d\\u12"'),
@@ -148,12 +145,12 @@ ONE_BY_ONE: list[Any] = [
 
 
 @pytest.mark.parametrize("number", range(len(ONE_BY_ONE)))
-def test_one_by_one(number: int) -> None:
+def test_one_by_one(number):
     check(ONE_BY_ONE[number])
 
 
 @pytest.mark.parametrize("before", ["", "é", "日", "😀"], ids=["ascii", "latin", "2", "4 bytes"])
-def test_text_of_every_length(before: str) -> None:
+def test_text_of_every_length(before):
     """Around the sizes that are read at once."""
     for size in range(40):
         check(f'["{before}", "{"x" * size}", "{"x" * size}\\n", {{"{"k" * size}": 1}}]')
@@ -162,7 +159,7 @@ def test_text_of_every_length(before: str) -> None:
         check(f'["{before}", "{"x" * size}é日"]')
 
 
-def test_keys() -> None:
+def test_keys():
     first, second = loads('[{"symbol": 1}, {"symbol": 2}]')
     assert next(iter(first)) is next(iter(second))
     wide = loads('[{"symbol": "日"}, {"symbol": "日"}, {"日本": 1}, {"日本": 1}]')
@@ -171,7 +168,7 @@ def test_keys() -> None:
     check(json.dumps([{f"{i}{j}": j for j in range(40)} for i in range(100)]))
 
 
-OPTIONS: list[dict[str, Any]] = [
+OPTIONS = [
     *({"cls": json.JSONDecoder}, {"object_hook": list}, {"object_pairs_hook": tuple}),
     *({"parse_float": str}, {"parse_int": str}, {"parse_constant": str}, {"strict": False}),
     *({"object_hook": None, "strict": True}, {"no_such_option": 1}),
@@ -179,14 +176,14 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_options(options: dict[str, Any]) -> None:
+def test_options(options):
     text = '{"a": [1, 2.5, NaN, "\t"]}'
     ours, theirs = outcome(loads, text, **options), outcome(json.loads, text, **options)
     assert same(ours, theirs)
 
 
 @pytest.mark.parametrize("digits", [0, 640, 5000])
-def test_the_limit_of_digits_is_the_interpreters(digits: int) -> None:
+def test_the_limit_of_digits_is_the_interpreters(digits):
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(digits)
     try:
@@ -197,7 +194,7 @@ def test_the_limit_of_digits_is_the_interpreters(digits: int) -> None:
         sys.set_int_max_str_digits(before)
 
 
-def test_the_text_is_let_go() -> None:
+def test_the_text_is_let_go():
     text = '{"a": ["' + "x" * 5000 + '", 1]}'
     before = sys.getrefcount(text)
     kept = [loads(text) for _ in range(10)]
@@ -205,11 +202,11 @@ def test_the_text_is_let_go() -> None:
     assert len(kept) == 10
 
 
-def test_an_array_cannot_change_while_it_is_decoded() -> None:
+def test_an_array_cannot_change_while_it_is_decoded():
     text = bytearray(b'{"a": "\xed\xa0\x80 and more"}' * 3)
     told = []
 
-    def grow(error: UnicodeError) -> tuple[str, int]:
+    def grow(error):
         assert isinstance(error, UnicodeDecodeError)
         try:
             text.extend(b"x" * 100_000)

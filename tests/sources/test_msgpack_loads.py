@@ -1,10 +1,7 @@
 """``althaia.msgpack.loads`` against the ``msgpack`` package's ``unpackb``, and JSON beside it."""
 
-from __future__ import annotations
-
 import json
 import pickle
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,7 +22,7 @@ values = st.recursive(
 
 
 @given(values)
-def test_values_come_back(value: Any) -> None:
+def test_values_come_back(value):
     data = msgpack.packb(value)
     assert alike(loads(data), msgpack.unpackb(data))
     assert alike(loads(bytearray(data)), msgpack.unpackb(data))
@@ -33,12 +30,12 @@ def test_values_come_back(value: Any) -> None:
 
 
 @given(st.floats(width=32))
-def test_short_floats(number: float) -> None:
+def test_short_floats(number):
     assert alike(loads(msgpack.packb([number], use_single_float=True)), [number])
 
 
 @given(values, st.integers(0), st.integers(0, 255), st.sampled_from(["change", "put", "cut"]))
-def test_damaged_bytes(value: Any, place: int, byte: int, how: str) -> None:
+def test_damaged_bytes(value, place, byte, how):
     data = msgpack.packb([value])
     at = 1 + place % len(data)
     rest = b"" if how == "cut" else bytes([byte]) + data[at + (how == "change") :]
@@ -57,7 +54,7 @@ def test_damaged_bytes(value: Any, place: int, byte: int, how: str) -> None:
         assert alike(loads(data), expected)
 
 
-def _has_extensions(value: Any) -> bool:
+def _has_extensions(value):
     if isinstance(value, dict):
         return any(map(_has_extensions, value.values()))
     if isinstance(value, list):
@@ -66,7 +63,7 @@ def _has_extensions(value: Any) -> bool:
 
 
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 31, 32, 255, 256, 65535, 65536])
-def test_every_size(size: int) -> None:
+def test_every_size(size):
     values = ("x" * size, "é" * size, b"x" * size, [0] * size, dict.fromkeys(map(str, range(size))))
     for value in values:
         assert alike(loads(msgpack.packb([value])), [value])
@@ -94,7 +91,7 @@ def test_every_size(size: int) -> None:
     ],
     ids=lambda value: repr(value)[:20],
 )
-def test_what_is_wrong_and_where(data: bytes, said: str, pos: int) -> None:
+def test_what_is_wrong_and_where(data, said, pos):
     with pytest.raises(MessagePackDecodeError) as caught:
         loads(data)
     assert caught.value.msg.startswith(said)
@@ -103,7 +100,7 @@ def test_what_is_wrong_and_where(data: bytes, said: str, pos: int) -> None:
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
-def test_as_deep_as_the_package_reads() -> None:
+def test_as_deep_as_the_package_reads():
     data = b"\x91" * 1024 + b"\xc0"
     ours, theirs = loads(data), msgpack.unpackb(data)
     for _ in range(1024):
@@ -112,7 +109,7 @@ def test_as_deep_as_the_package_reads() -> None:
 
 
 @given(st.one_of(values.filter(lambda value: type(value) is not bytes)))
-def test_one_function_reads_both(value: Any) -> None:
+def test_one_function_reads_both(value):
     text = json.dumps(value, default=repr) if _is_json(value) else "[]"
     assert alike(loads(text), json.loads(text))
     for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-32-be"):
@@ -121,7 +118,7 @@ def test_one_function_reads_both(value: Any) -> None:
             assert alike(loads(data), json.loads(data))
 
 
-def _is_json(value: Any) -> bool:
+def _is_json(value):
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_json(each) for key, each in value.items())
     if isinstance(value, list):
@@ -129,7 +126,7 @@ def _is_json(value: Any) -> bool:
     return not isinstance(value, bytes)
 
 
-def test_neither_and_no_text_and_options_for_json() -> None:
+def test_neither_and_no_text_and_options_for_json():
     for number in range(-40, 300):
         assert loads(msgpack.packb(number)) == number
     for data in (b"", b"\x01\x02", b"\xff\x00", b"hello"):

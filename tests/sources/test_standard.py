@@ -1,10 +1,7 @@
 """Whatever somebody has put into the standard library's ``json`` takes effect."""
 
-from __future__ import annotations
-
 import json
 import json.decoder
-from typing import Any
 
 import pytest
 
@@ -13,18 +10,18 @@ from althaia.json import loads
 REPLACED = "somebody else's"
 
 
-def theirs(*args: Any, **kwargs: Any) -> Any:
+def theirs(*args, **kwargs):
     return REPLACED
 
 
-def test_json_loads_may_be_this_very_function(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_loads_may_be_this_very_function(monkeypatch):
     monkeypatch.setattr(json, "loads", loads)
     assert json.loads("[1]", parse_int=str) == ["1"]
     with pytest.raises(json.JSONDecodeError):
         json.loads("[")
 
 
-DECODER = json._default_decoder  # type: ignore[attr-defined]
+DECODER = json._default_decoder
 CLASS = json.decoder.JSONDecoder
 SCANNER = property(lambda self: lambda text, at: (REPLACED, len(text)))
 OTHER = type("Other", (json.JSONDecoder,), {"decode": theirs})
@@ -43,29 +40,27 @@ OTHER = type("Other", (json.JSONDecoder,), {"decode": theirs})
         (DECODER, "__class__", OTHER, REPLACED),
     ],
 )
-def test_what_was_replaced(
-    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, value: Any, expected: Any
-) -> None:
+def test_what_was_replaced(monkeypatch, owner, name, value, expected):
     monkeypatch.setattr(owner, name, value, raising=False)
     assert loads("[1]") == json.loads("[1]") == expected
     monkeypatch.undo()
     assert loads("[1]") == [1]
 
 
-def test_the_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_encoding(monkeypatch):
     monkeypatch.setattr(json, "detect_encoding", lambda data: "rot13")
     with pytest.raises(LookupError, match="rot13"):
         loads(b"[1]")
 
 
-def test_a_constant(monkeypatch: pytest.MonkeyPatch) -> None:
-    constants = json.decoder._CONSTANTS  # type: ignore[attr-defined]
+def test_a_constant(monkeypatch):
+    constants = json.decoder._CONSTANTS
     if type(constants) is not dict:
         pytest.skip("nobody can replace one here")
     monkeypatch.setitem(constants, "NaN", REPLACED)
     assert loads("[NaN, 1]") == json.loads("[NaN, 1]") == [REPLACED, 1]
 
 
-def test_constants_are_the_same_objects() -> None:
+def test_constants_are_the_same_objects():
     text = "[NaN, Infinity, -Infinity]"
     assert [*map(id, loads(text))] == [*map(id, json.loads(text))]

@@ -1,16 +1,11 @@
 """An instance for each call, with a context where the release has one, of schema classes whose
 containers mix nested schemas with fields of the application's own; drawn at random."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 from hypothesis import strategies as st
 
 from tests.conformance.lacking import has
 
-PIECES: dict[str, tuple[Callable[[Any, Any, Any], Any], Any]] = {
+PIECES = {
     "plain": (lambda ma, own, inner: ma.fields.Integer(), 3),
     "own": (lambda ma, own, inner: own["looks"](), "o"),
     "own, blind": (lambda ma, own, inner: own["blind"](), "b"),
@@ -50,28 +45,28 @@ programs = st.fixed_dictionaries(
 )
 
 
-def _own_classes(ma: Any, log: Any) -> dict[str, Any]:
+def _own_classes(ma, log):
     class Looks(ma.fields.String):
-        def _serialize(self, value: Any, attr: Any, obj: Any, **more: Any) -> Any:
+        def _serialize(self, value, attr, obj, **more):
             found = getattr(self, "context", {})
             return f"{found.get('prefix')}{type(self.parent).__name__}{self.root.many}{value}"
 
-        def _deserialize(self, value: Any, attr: Any, data: Any, **more: Any) -> Any:
+        def _deserialize(self, value, attr, data, **more):
             return self._serialize(value, attr, data)
 
     class Blind(ma.fields.String):
-        def _serialize(self, value: Any, attr: Any, obj: Any, **more: Any) -> Any:
+        def _serialize(self, value, attr, obj, **more):
             return f"blind {value}"
 
     class Nested(ma.fields.Nested):
-        def get_value(self, obj: Any, attr: Any, *more: Any, **options: Any) -> Any:
+        def get_value(self, obj, attr, *more, **options):
             log("get_value", self.name, getattr(self, "context", None))
             return super().get_value(obj, attr, *more, **options)
 
     return {"looks": Looks, "blind": Blind, "nested": Nested}
 
 
-def _field(ma: Any, place: tuple[Any, ...], own: Any, inner: Any) -> tuple[Any, Any]:
+def _field(ma, place, own, inner):
     container, key, piece, first = place
     make, value = PIECES[piece]
     field = make(ma, own, inner)
@@ -86,7 +81,7 @@ def _field(ma: Any, place: tuple[Any, ...], own: Any, inner: Any) -> tuple[Any, 
     return field, value
 
 
-def run_program(ma: Any, log: Any, program: dict[str, Any]) -> None:
+def run_program(ma, log, program):
     """Do what a program says with library ``ma``, recording what comes of it."""
     own = _own_classes(ma, log)
     inner = type("Inner", (ma.Schema,), {"x": ma.fields.Integer(), "y": own["looks"]()})

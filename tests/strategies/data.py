@@ -1,7 +1,5 @@
 """Objects to dump and data to load, as plain descriptions made anew for each library."""
 
-from __future__ import annotations
-
 import functools
 from contextlib import suppress
 from typing import Any
@@ -12,7 +10,7 @@ from tests.conformance.material import OBJECTS, VALUES
 from tests.strategies.schemas import NAMES
 
 # What a kind of field takes gladly; a random value is nearly always refused.
-FITTING: dict[str, list[str]] = {
+FITTING = {
     "integer": ["int", "digits", "zero", "big", "minus", "true", "float", "int-subclass"],
     "float": ["float", "int", "decimal-digits", "nan", "float-subclass"],
     "decimal": ["decimal", "decimal-digits", "int", "decimal-exponent"],
@@ -45,22 +43,22 @@ _NONE = st.just(("value", "none"))
 _EXTRA = st.dictionaries(st.sampled_from([*NAMES, "x", "unknown"]), _ODD, max_size=1)
 
 
-def _mostly(fit: st.SearchStrategy[Described]) -> st.SearchStrategy[Described]:
+def _mostly(fit):
     return st.one_of(fit, fit, fit, fit, _ODD, _NONE)
 
 
 @functools.cache
-def _leaves(kind: str) -> st.SearchStrategy[Described]:
+def _leaves(kind):
     known = FITTING.get(kind)
     return _mostly(st.tuples(_LEAF, st.sampled_from(known)) if known else _ODD)
 
 
 @functools.cache
-def _kinds(kinds: tuple[str, ...]) -> st.SearchStrategy[str]:
+def _kinds(kinds):
     return st.one_of(st.just("dict"), st.just("dict"), st.sampled_from(kinds))
 
 
-def values_for(field: dict[str, Any], depth: int = 3) -> st.SearchStrategy[Described]:
+def values_for(field, depth=3):
     """Descriptions of values for a described field: most fit, some do not."""
     kind = field["kind"]
     if depth == 0:
@@ -88,11 +86,9 @@ def values_for(field: dict[str, Any], depth: int = 3) -> st.SearchStrategy[Descr
     return _mostly(fit)
 
 
-def objects_for(
-    schema: dict[str, Any], depth: int = 3, kinds: list[str] | None = None
-) -> st.SearchStrategy[Described]:
+def objects_for(schema, depth=3, kinds=None):
     """Descriptions of objects (or of mappings to load) for a described schema."""
-    entries: dict[str, st.SearchStrategy[Described]] = {}
+    entries = {}
     for name, field in schema["fields"].items():
         for key in {name, field["options"].get("data_key", name)}:
             entries[key] = values_for(field, depth)
@@ -104,7 +100,7 @@ def objects_for(
     return st.tuples(st.just("object"), kind, st.one_of(full, full, content))
 
 
-def build_value(described: Described) -> Any:
+def build_value(described):
     """The value that a description stands for, made anew."""
     sort, *rest = described
     if sort == "value":

@@ -1,22 +1,18 @@
 """Several instances of one schema class: made, used, looked into, changed and copied in any
 order, while the class, its fields' classes and upstream's helpers change; drawn at random."""
 
-from __future__ import annotations
-
 import copy
 import pickle
-from collections.abc import Callable
-from typing import Any
 
 from hypothesis import strategies as st
 
-DATA: list[Any] = [
+DATA = [
     {"a": "1", "m": 2, "n": {"x": "3"}, "l": [{"x": 5}], "t": (1, {"x": 2}), "d": {"k": {"x": 1}}},
     {"a": "x", "n": 3, "l": [{"y": 1}], "t": [1, {"x": 2}], "p": 4, "z": 5},
     {},
 ]
 
-FIELDS: dict[str, Callable[[Any, Any], Any]] = {
+FIELDS = {
     "a": lambda ma, inner: ma.fields.Integer(data_key="A"),
     "b": lambda ma, inner: ma.fields.DateTime(load_only=True),
     "m": lambda ma, inner: ma.fields.Method("get_m", "get_m"),
@@ -29,7 +25,7 @@ FIELDS: dict[str, Callable[[Any, Any], Any]] = {
     "p": lambda ma, inner: ma.fields.Pluck(inner, "x"),
 }
 
-METHODS: dict[str, Callable[[Any], Any]] = {
+METHODS = {
     "plain": lambda self: type(self).__name__,
     "looking": lambda self: [field.parent is self for field in self.fields.values()],
     "optional": lambda self: [self.only, sorted(self.exclude), self.many],
@@ -73,7 +69,7 @@ CLASS_CHANGES = [
     "_spy(ma, log, ma.schema, 'is_collection')",
 ]
 
-COPIES: dict[str, Callable[[Any], Any]] = {
+COPIES = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "pickle": lambda schema: pickle.dumps(schema) and schema,
@@ -111,10 +107,10 @@ programs = st.fixed_dictionaries(
 )
 
 
-def _spy(ma: Any, log: Any, owner: Any, name: str) -> None:
+def _spy(ma, log, owner, name):
     original = getattr(owner, name)
 
-    def method(*args: Any, **kwargs: Any) -> Any:
+    def method(*args, **kwargs):
         field = args[0] if isinstance(args[0], ma.fields.Field) else None
         log(name, getattr(field, "name", None), getattr(vars(field or log).get("root"), "is_", 0))
         return original(*args, **kwargs)
@@ -122,7 +118,7 @@ def _spy(ma: Any, log: Any, owner: Any, name: str) -> None:
     log.patch(owner, name, method)
 
 
-def show(log: Any, schema: Any) -> None:
+def show(log, schema):
     """An instance's attributes, and which of its fields are its own, its class's or bound."""
     log("vars", sorted(vars(schema)))
     declared = type(schema)._declared_fields
@@ -136,7 +132,7 @@ def show(log: Any, schema: Any) -> None:
         log("resolved", getattr(field, "_schema", None) is not None, getattr(field, "only", 0))
 
 
-def run_program(ma: Any, log: Any, program: dict[str, Any]) -> None:
+def run_program(ma, log, program):
     """Do what a program says with library ``ma``, recording what comes of it."""
     inner = ma.Schema.from_dict({"x": ma.fields.Integer(), "y": ma.fields.Raw()}, name="Inner")
     members = {name: FIELDS[name](ma, inner) for name in program["fields"]}

@@ -1,11 +1,7 @@
 """What is done with a schema: calls, changes between them, copies; drawn at random."""
 
-from __future__ import annotations
-
 import collections
 import copy
-from collections.abc import Callable
-from typing import Any
 
 from hypothesis import strategies as st
 
@@ -29,7 +25,7 @@ load_options = st.fixed_dictionaries(
 )
 
 
-def _calls(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+def _calls(schema):
     objects = data.objects_for(schema)
     inputs = data.objects_for(schema, kinds=LOADABLE)
     many = st.lists(objects, max_size=3)
@@ -47,7 +43,7 @@ def _calls(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 
 modes, overrides = st.sampled_from(["raise", "exclude", "include"]), st.sampled_from(OVERRIDES)
 methods = st.sampled_from(SCHEMA_OVERRIDES)
-CHANGES: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
+CHANGES = {
     "data_key": (names, st.sampled_from([None, "", "a", "new"])),
     "attribute": (names, st.sampled_from([None, "b", "x.y"])),
     "dump_default": (names, st.sampled_from(["missing", "none", "list()"])),
@@ -80,7 +76,7 @@ changes = st.one_of(*(st.tuples(st.just(sort), *given) for sort, given in CHANGE
 
 
 @st.composite
-def programs(draw: Callable[[Any], Any]) -> dict[str, Any]:
+def programs(draw):
     """A schema class, the options of an instance, and what is done with it."""
     schema = draw(schemas.schemas)
     calls = _calls(schema)
@@ -91,7 +87,7 @@ def programs(draw: Callable[[Any], Any]) -> dict[str, Any]:
     return {"schema": schema, "options": draw(schemas.instances), "steps": draw(steps)}
 
 
-def run_program(ma: Any, log: Any, program: dict[str, Any]) -> None:
+def run_program(ma, log, program):
     """Do what a program says with library ``ma``, recording what comes of it."""
     try:
         cls = schemas.build_schema(ma, log, program["schema"])
@@ -104,7 +100,7 @@ def run_program(ma: Any, log: Any, program: dict[str, Any]) -> None:
     log("vars", sorted(vars(schema)))
 
 
-def _step(ma: Any, log: Any, cls: Any, schema: Any, step: Any) -> Any:
+def _step(ma, log, cls, schema, step):
     sort, *rest = step
     log(sort)
     if sort == "twice":
@@ -119,12 +115,12 @@ def _step(ma: Any, log: Any, cls: Any, schema: Any, step: Any) -> Any:
             return schema if isinstance(made, Exception) else made
         return schema
     value = log.watch(data.build_value(rest[0]))
-    options: dict[str, Any] = dict(rest[2]) if len(rest) > 2 else {}
+    options = dict(rest[2]) if len(rest) > 2 else {}
     log.attempt(getattr(schema, sort), value, many=rest[1], **options)
     return schema
 
 
-def _change(ma: Any, log: Any, cls: Any, schema: Any, sort: str, *args: Any) -> None:
+def _change(ma, log, cls, schema, sort, *args):
     field = schema.fields[args[0]] if args and args[0] in schema.fields else None
     kind = type(field)
     if sort in ("replace", "add"):

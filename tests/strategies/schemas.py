@@ -6,11 +6,7 @@ class of the library it is given. Values are named entries of
 :mod:`tests.conformance.material`, made anew for each library.
 """
 
-from __future__ import annotations
-
 import collections
-from collections.abc import Callable
-from typing import Any
 
 from hypothesis import strategies as st
 
@@ -22,7 +18,7 @@ OVERRIDES = [
     *("serialize", "get_value", "_serialize", "deserialize", "_deserialize", "_validate"),
     *("_validated", "_format_num"),
 ]
-VALIDATORS: dict[str, Callable[[Any], Any]] = {
+VALIDATORS = {
     "length": lambda ma: ma.validate.Length(min=1, max=3),
     "range": lambda ma: ma.validate.Range(min=0, max=50, max_inclusive=False),
     "one-of": lambda ma: ma.validate.OneOf([1, "text", None, 1.5]),
@@ -45,8 +41,8 @@ SCHEMA_OVERRIDES = ["get_attribute", "dump", "load", "handle_error", "_serialize
 value_names = st.sampled_from(sorted(VALUES))
 
 
-def _fail(ma: Any, messages: Any) -> Callable[[Any], None]:
-    def fail(value: Any) -> None:
+def _fail(ma, messages):
+    def fail(value):
         raise ma.ValidationError(messages)
 
     return fail
@@ -55,15 +51,15 @@ def _fail(ma: Any, messages: Any) -> Callable[[Any], None]:
 MODES = st.sampled_from(["raise", "exclude", "include"])
 
 
-def _names(count: int) -> st.SearchStrategy[list[str]]:
+def _names(count):
     return st.lists(st.sampled_from(NAMES), max_size=count)
 
 
-def _seldom(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+def _seldom(strategy):
     return st.one_of(st.none(), st.none(), st.none(), strategy)
 
 
-def _optional(**options: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+def _optional(**options):
     return st.fixed_dictionaries({}, optional=options)
 
 
@@ -84,7 +80,7 @@ field_options = _optional(
 sparse_options = st.one_of(st.just({}), st.just({}), field_options)
 
 
-def _field(kind: str, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+def _field(kind, **more):
     return st.fixed_dictionaries(
         {
             "kind": st.just(kind),
@@ -99,7 +95,7 @@ def _field(kind: str, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[
 simple_fields = st.sampled_from(SIMPLE).flatmap(_field)
 
 
-def _deeper(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+def _deeper(inner):
     fields = inner.filter(lambda field: field["kind"] not in ("method-none",))
     schemas = _schemas(fields, max_fields=3)
     nested_options = _optional(only=_names(2), exclude=_names(1), unknown=MODES)
@@ -114,9 +110,7 @@ def _deeper(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[
     )
 
 
-def _schemas(
-    fields: st.SearchStrategy[dict[str, Any]], max_fields: int
-) -> st.SearchStrategy[dict[str, Any]]:
+def _schemas(fields, max_fields):
     return st.fixed_dictionaries(
         {
             "fields": st.dictionaries(
@@ -134,7 +128,7 @@ def _schemas(
     )
 
 
-def _fields() -> st.SearchStrategy[dict[str, Any]]:
+def _fields():
     return st.recursive(simple_fields, _deeper, max_leaves=4)
 
 
@@ -154,14 +148,14 @@ instances = st.one_of(st.just({}), st.just({}), instance_options)
 """Options of a schema instance."""
 
 
-def default(ma: Any, name: str) -> Any:
+def default(ma, name):
     return {"missing": ma.missing, "none": None, "one": 1, "text": "text", "list()": list}[name]
 
 
 PROCESSORS = {"str": str, "identity": lambda value: value}
 
 
-def _options(ma: Any, described: dict[str, Any]) -> dict[str, Any]:
+def _options(ma, described):
     options = dict(described)
     for name, value in described.items():
         if name.endswith("_default"):
@@ -175,17 +169,17 @@ def _options(ma: Any, described: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def logged(log: Any, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+def logged(log, name, original):
     """A method that records that it was called, and goes on."""
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs):
         log(name, [type(arg).__name__ for arg in args], sorted(kwargs))
         return original(self, *args, **kwargs)
 
     return method
 
 
-def build_field(ma: Any, log: Any, described: dict[str, Any]) -> Any:
+def build_field(ma, log, described):
     """A field of library ``ma`` from its description."""
     kind = described["kind"]
     fields = ma.fields
@@ -216,14 +210,14 @@ def build_field(ma: Any, log: Any, described: dict[str, Any]) -> Any:
     override = described["override"]
     if override is not None or described["subclass"]:
         base = type(field)
-        members: dict[str, Any] = {}
+        members = {}
         if override is not None and hasattr(base, override):
             members[override] = logged(log, override, getattr(base, override))
         field.__class__ = type(base.__name__, (base,), members)
     return field
 
 
-def _set(ma: Any, field: Any, options: dict[str, Any]) -> None:
+def _set(ma, field, options):
     for name, value in options.items():
         if name == "validate":
             field.validators.extend(value)
@@ -233,11 +227,9 @@ def _set(ma: Any, field: Any, options: dict[str, Any]) -> None:
             setattr(field, name, value)
 
 
-def build_schema(ma: Any, log: Any, described: dict[str, Any]) -> Any:
+def build_schema(ma, log, described):
     """A schema class of library ``ma`` from its description."""
-    members: dict[str, Any] = {
-        name: build_field(ma, log, field) for name, field in described["fields"].items()
-    }
+    members = {name: build_field(ma, log, field) for name, field in described["fields"].items()}
     members["Meta"] = type("Meta", (), dict(described["meta"]))
     if described["dict_class"]:
         members["dict_class"] = collections.OrderedDict
@@ -250,8 +242,8 @@ def build_schema(ma: Any, log: Any, described: dict[str, Any]) -> Any:
     return type(f"Schema_{abs(hash(repr(described))) % 10**12}", (ma.Schema,), members)
 
 
-def _hook(ma: Any, log: Any, tag: str, collection: bool, original: bool) -> Any:
-    def hook(self: Any, data: Any, *args: Any, **kwargs: Any) -> Any:
+def _hook(ma, log, tag, collection, original):
+    def hook(self, data, *args, **kwargs):
         log(tag, data, args, kwargs)
         if tag == "validates_schema":
             if isinstance(data, dict) and len(data) == 1:
@@ -261,7 +253,7 @@ def _hook(ma: Any, log: Any, tag: str, collection: bool, original: bool) -> Any:
             return {**data, "hooked": tag}
         return data
 
-    options: dict[str, Any] = {"pass_collection": collection}
+    options = {"pass_collection": collection}
     if tag.startswith("post") or tag == "validates_schema":
         options["pass_original"] = original
     return getattr(ma, tag)(**options)(hook)

@@ -1,7 +1,5 @@
 """One application with all adapters: the kill switch changes which marshmallow runs, no byte."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -110,13 +108,13 @@ print(bool(althaia.explain(Row).summary()))
 
 
 @pytest.fixture(scope="module")
-def redirected(tmp_path_factory: pytest.TempPathFactory) -> str:
+def redirected(tmp_path_factory):
     for name in ("flask", "starlette", "httpx", "django"):
         pytest.importorskip(name)
     return succeed("-c", APPLICATION, cwd=tmp_path_factory.mktemp("app"))
 
 
-def test_the_same_bytes(redirected: str, tmp_path: Path) -> None:
+def test_the_same_bytes(redirected, tmp_path):
     assert len(redirected.splitlines()) > 20
     for env in ({"ALTHAIA_DISABLE": "1"}, {"ALTHAIA_PLANS": "0"}):
         assert succeed("-c", APPLICATION, cwd=tmp_path, env=env) == redirected
@@ -126,13 +124,13 @@ def test_the_same_bytes(redirected: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", ["4.3.1", "3.26.2"])
 @pytest.mark.parametrize("disable", ["0", "1"])
-def test_another_release(redirected: str, version: str, disable: str, tmp_path: Path) -> None:
+def test_another_release(redirected, version, disable, tmp_path):
     env = {"PYTHONPATH": str(releases.installed(version)), "ALTHAIA_DISABLE": disable}
     served = f"import importlib.metadata as m\nassert m.version('marshmallow') == '{version}'"
     assert succeed("-c", f"{APPLICATION}\n{served}", cwd=tmp_path, env=env) == redirected
 
 
-def test_a_pure_build(redirected: str, tmp_path: Path) -> None:
+def test_a_pure_build(redirected, tmp_path):
     package = Path(str(althaia.__file__)).parent
     left_out = shutil.ignore_patterns("*.so", "*.pyd", "*.pyx", "*.c", "__pycache__")
     shutil.copytree(package, tmp_path / "althaia", ignore=left_out)
@@ -141,7 +139,7 @@ def test_a_pure_build(redirected: str, tmp_path: Path) -> None:
     assert "plans             none" in said
 
 
-def test_a_real_schema_in_a_redirected_process(tmp_path: Path) -> None:
+def test_a_real_schema_in_a_redirected_process(tmp_path):
     code = """
 import marshmallow
 real = marshmallow.Schema.from_dict({"a": marshmallow.fields.Int()})

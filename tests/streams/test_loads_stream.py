@@ -1,20 +1,16 @@
 """NDJSON in: what each line loads to, whatever the chunks; bad lines do not end the stream."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json
-from collections.abc import AsyncIterator, Iterator
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import althaia
-from althaia.bulk.lines import LineTooLongError, LoadedLine
+from althaia.bulk.lines import LineTooLongError
 from althaia.marshmallow import Schema, ValidationError, fields, validate
 
 
@@ -39,13 +35,13 @@ LINES = [
 ]
 
 
-def outcome(line: LoadedLine) -> tuple[Any, ...]:
+def outcome(line):
     error = line.error
     said = error.messages if isinstance(error, ValidationError) else str(error)
     return line.number, line.value, type(error), said
 
 
-def expected(lines: list[bytes], options: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+def expected(lines, options):
     for number, text in enumerate(lines, 1):
         if not text.strip():
             continue
@@ -60,7 +56,7 @@ def expected(lines: list[bytes], options: dict[str, Any]) -> Iterator[tuple[Any,
 @pytest.mark.parametrize("options", [{}, {"unknown": "exclude", "partial": True}], ids=str)
 @pytest.mark.parametrize("end", [b"", b"\n", b"\n\n"])
 @pytest.mark.parametrize("size", [1, 7, 65536, 10_000_000])
-def test_each_line(size: int, end: bytes, options: dict[str, Any]) -> None:
+def test_each_line(size, end, options):
     lines = [*LINES]
     if size == 1:  # each chunk of a long line costs
         lines[8] = b"[" * 2000
@@ -73,7 +69,7 @@ def test_each_line(size: int, end: bytes, options: dict[str, Any]) -> None:
 
 
 @given(st.lists(st.integers(0, 60)))
-def test_chunks_may_be_cut_anywhere(cuts: list[int]) -> None:
+def test_chunks_may_be_cut_anywhere(cuts):
     data = b'{"number": 1}\n\n{"number": 2, "text": "\xe6\x97\xa5"}\n{"number": -3}\nx'
     places = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     chunks = [data[a:b] for a, b in pairwise(places)]
@@ -84,13 +80,13 @@ def test_chunks_may_be_cut_anywhere(cuts: list[int]) -> None:
     assert isinstance(found[3].error, json.JSONDecodeError)
 
 
-def test_asynchronous() -> None:
-    async def chunks() -> AsyncIterator[bytes]:
+def test_asynchronous():
+    async def chunks():
         yield b'{"number": 1}\n{"nu'
         await asyncio.sleep(0)
         yield b'mber": 2}\nx\n'
 
-    async def collect() -> list[LoadedLine]:
+    async def collect():
         return [line async for line in althaia.loads_stream(RowSchema(), chunks())]
 
     first, second, third = asyncio.run(collect())
@@ -99,12 +95,12 @@ def test_asynchronous() -> None:
     assert isinstance(third.error, json.JSONDecodeError)
 
 
-def test_a_schema_for_many_loads_one_a_line() -> None:
+def test_a_schema_for_many_loads_one_a_line():
     (line,) = althaia.loads_stream(RowSchema(many=True), [b'{"number": 1}'])
     assert line.value == {"number": 1}
 
 
-def test_what_other_code_raises_ends_the_stream() -> None:
+def test_what_other_code_raises_ends_the_stream():
     class Broken(Schema):
         number = fields.Function(deserialize=lambda value: int(value))
 
@@ -114,8 +110,8 @@ def test_what_other_code_raises_ends_the_stream() -> None:
         next(stream)
 
 
-def test_long_lines_are_not_kept() -> None:
-    def chunks() -> Iterator[bytes]:
+def test_long_lines_are_not_kept():
+    def chunks():
         yield b'{"number": 1}\n'
         for _ in range(200):
             yield b"x" * 100_000
@@ -134,7 +130,7 @@ def test_long_lines_are_not_kept() -> None:
     assert peak < 5_000_000
 
 
-def test_what_is_refused_at_once() -> None:
+def test_what_is_refused_at_once():
     with pytest.raises(ValueError, match="max_line_bytes"):
         althaia.loads_stream(RowSchema(), [], max_line_bytes=0)
     with pytest.raises(althaia.StreamError, match="marshmallow schema is needed"):
@@ -143,7 +139,7 @@ def test_what_is_refused_at_once() -> None:
         next(althaia.loads_stream(RowSchema(), io.StringIO("{}")))
 
 
-def test_there_and_back() -> None:
+def test_there_and_back():
     rows = [{"number": number, "text": "é\n" * number} for number in range(50)]
     chunks = althaia.stream(RowSchema(), rows, chunk_bytes=100, lines=True)
     assert [line.value for line in althaia.loads_stream(RowSchema(), chunks)] == rows

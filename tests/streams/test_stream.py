@@ -1,12 +1,9 @@
 """A stream's bytes are those of ``schema.dumps``; what cannot be streamed is refused at once."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -24,32 +21,32 @@ class RowSchema(Schema):
 
 class HookedSchema(RowSchema):
     @pre_dump
-    def before(self, data: Any, **kwargs: Any) -> Any:
+    def before(self, data, **kwargs):
         assert kwargs == {"many": True} or kwargs == {"many": False}
         return {**data, "text": data["text"].upper()}
 
     @post_dump(pass_original=True)
-    def after(self, data: Any, original: Any, **kwargs: Any) -> Any:
+    def after(self, data, original, **kwargs):
         return {**data, "of": original["text"]}
 
 
 class MarkedSchema(RowSchema):
     @post_dump
-    def mark(self, data: Any, **kwargs: Any) -> Any:
+    def mark(self, data, **kwargs):
         return {**data, "marked": True}
 
 
 class CollectionSchema(RowSchema):
     @post_dump(pass_collection=True)
-    def envelope(self, data: Any, many: bool, **kwargs: Any) -> Any:
+    def envelope(self, data, many, **kwargs):
         return {"data": data}
 
 
-def rows(count: int) -> list[dict[str, Any]]:
+def rows(count):
     return [{"number": n, "text": f"zeile ä {n}", "when": [n, {"n": None}]} for n in range(count)]
 
 
-OPTIONS: list[dict[str, Any]] = [
+OPTIONS = [
     {},
     {"indent": 2},
     {"indent": ""},
@@ -63,9 +60,7 @@ OPTIONS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("schema", [RowSchema, HookedSchema, MarkedSchema])
 @pytest.mark.parametrize("chunk_bytes", [1, 500, 65536])
 @pytest.mark.parametrize("count", [0, 1, 2, 17, 2000])
-def test_joined_it_is_the_text(
-    count: int, chunk_bytes: int, schema: type[Schema], options: dict[str, Any]
-) -> None:
+def test_joined_it_is_the_text(count, chunk_bytes, schema, options):
     given = rows(count)
     expected = schema().dumps(given, many=True, **options).encode()
     chunks = list(althaia.stream(schema(), iter(given), chunk_bytes=chunk_bytes, **options))
@@ -77,13 +72,13 @@ def test_joined_it_is_the_text(
         assert b"".join(lines) == b"".join(expected_lines)
 
 
-def test_asynchronous_objects() -> None:
-    async def later() -> AsyncIterator[Any]:
+def test_asynchronous_objects():
+    async def later():
         for row in rows(500):
             await asyncio.sleep(0)
             yield row
 
-    async def collect(**options: Any) -> bytes:
+    async def collect(**options):
         return b"".join([c async for c in althaia.stream(RowSchema(), later(), **options)])
 
     assert asyncio.run(collect()) == RowSchema().dumps(rows(500), many=True).encode()
@@ -91,10 +86,10 @@ def test_asynchronous_objects() -> None:
     assert [json.loads(line)["number"] for line in lines] == list(range(500))
 
 
-def test_objects_are_taken_when_they_are_needed() -> None:
-    taken: list[int] = []
+def test_objects_are_taken_when_they_are_needed():
+    taken = []
 
-    def lazily() -> Iterator[Any]:
+    def lazily():
         for row in rows(10_000):
             taken.append(row["number"])
             yield row
@@ -103,22 +98,20 @@ def test_objects_are_taken_when_they_are_needed() -> None:
     assert taken == []
     next(stream)
     assert 0 < len(taken) <= 16
-    stream.close()  # type: ignore[attr-defined]
+    stream.close()
     assert len(taken) <= 16
 
 
 @pytest.mark.parametrize("lines", [False, True])
 @pytest.mark.parametrize("schema", [RowSchema, MarkedSchema])
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 300])
-def test_what_the_objects_come_from_is_open_while_they_are_dumped(
-    schema: type[Schema], lines: bool, count: int
-) -> None:
+def test_what_the_objects_come_from_is_open_while_they_are_dumped(schema, lines, count):
     is_open = True
 
-    class Late(schema):  # type: ignore[valid-type,misc]
+    class Late(schema):
         lazy = fields.Function(lambda row: bool(row) and is_open)
 
-    def read() -> Iterator[Any]:
+    def read():
         nonlocal is_open
         yield from rows(count)
         is_open = False
@@ -131,17 +124,15 @@ def test_what_the_objects_come_from_is_open_while_they_are_dumped(
 @pytest.mark.parametrize("lines", [False, True])
 @pytest.mark.parametrize("schema", [RowSchema, MarkedSchema, HookedSchema])
 @pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 300])
-def test_asynchronous_objects_are_dumped_before_the_next_one(
-    schema: type[Schema], lines: bool, count: int
-) -> None:
+def test_asynchronous_objects_are_dumped_before_the_next_one(schema, lines, count):
     is_open, expected = True, rows(count)
 
-    class Late(schema):  # type: ignore[valid-type,misc]
+    class Late(schema):
         lazy = fields.Function(lambda row: bool(row) and is_open)
 
-    async def read() -> AsyncIterator[Any]:
+    async def read():
         nonlocal is_open
-        same: dict[str, Any] = {}
+        same = {}
         try:
             for row in expected:
                 same.update(row)
@@ -149,7 +140,7 @@ def test_asynchronous_objects_are_dumped_before_the_next_one(
         finally:
             is_open = False
 
-    async def collect() -> bytes:
+    async def collect():
         return b"".join([each async for each in althaia.stream(Late(), read(), lines=lines)])
 
     text = Late().dumps(expected, many=True).encode()
@@ -158,13 +149,13 @@ def test_asynchronous_objects_are_dumped_before_the_next_one(
     assert asyncio.run(collect()) == text
 
 
-def test_an_error_of_an_asynchronous_stream_reaches_its_reader() -> None:
-    async def read() -> AsyncIterator[Any]:
+def test_an_error_of_an_asynchronous_stream_reaches_its_reader():
+    async def read():
         for row in rows(3):
             yield row
         raise OSError("the database is gone")
 
-    async def collect(given: AsyncIterator[Any]) -> None:
+    async def collect(given):
         async for _ in althaia.stream(RowSchema(), given):
             pass
 
@@ -172,11 +163,11 @@ def test_an_error_of_an_asynchronous_stream_reaches_its_reader() -> None:
         asyncio.run(collect(read()))
 
 
-def test_an_error_ends_the_stream() -> None:
+def test_an_error_ends_the_stream():
     given = rows(1000)
     given[700]["when"] = {1, 2}
     stream = althaia.stream(RowSchema(), given, chunk_bytes=1000)
-    made: list[bytes] = []
+    made = []
     with pytest.raises(TypeError, match="Object of type set is not JSON serializable") as caught:
         made.extend(stream)
     whole = RowSchema().dumps(given[:700], many=True).encode()
@@ -191,12 +182,12 @@ def test_an_error_ends_the_stream() -> None:
 
 
 class OwnDump(RowSchema):
-    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+    def dump(self, obj, *, many=None):
         return super().dump(obj, many=many)
 
 
 class OwnDumps(RowSchema):
-    def dumps(self, obj: Any, *args: Any, many: bool | None = None, **kwargs: Any) -> Any:
+    def dumps(self, obj, *args, many=None, **kwargs):
         return super().dumps(obj, *args, many=many, **kwargs)
 
 
@@ -217,8 +208,8 @@ class OtherForm(RowSchema):
         (lambda: RowSchema, {}, "an instance"),
     ],
 )
-def test_what_is_refused_is_refused_at_once(schema: Any, options: Any, words: str) -> None:
-    def never() -> Iterator[Any]:
+def test_what_is_refused_is_refused_at_once(schema, options, words):
+    def never():
         raise AssertionError("an object was taken")
         yield
 
@@ -226,19 +217,19 @@ def test_what_is_refused_is_refused_at_once(schema: Any, options: Any, words: st
         althaia.stream(schema(), never(), **options)
 
 
-def test_wrong_arguments_and_odd_objects() -> None:
+def test_wrong_arguments_and_odd_objects():
     with pytest.raises(ValueError, match="at least 1"):
         althaia.stream(RowSchema(), [], chunk_bytes=0)
     with pytest.raises(TypeError, match="unknown"):
         althaia.stream(RowSchema(), [], unknown=1)
     with pytest.raises(TypeError, match="not iterable"):
-        althaia.stream(RowSchema(), 5)  # type: ignore[call-overload]
+        althaia.stream(RowSchema(), 5)
 
     class Both(list[Any]):
-        def __aiter__(self) -> AsyncIterator[Any]:
+        def __aiter__(self):
             raise AssertionError
 
-    assert b"".join(althaia.stream(RowSchema(), Both(rows(2)))).count(b"number") == 2  # type: ignore[arg-type]
+    assert b"".join(althaia.stream(RowSchema(), Both(rows(2)))).count(b"number") == 2
     lines = b"".join(althaia.stream(CollectionSchema(), rows(2), lines=True)).splitlines()
     assert [json.loads(line)["data"]["number"] for line in lines] == [0, 1]
     sizes = [len(chunk) for chunk in althaia.stream(RowSchema(), rows(20_000), chunk_bytes=10_000)]
@@ -249,7 +240,7 @@ def test_wrong_arguments_and_odd_objects() -> None:
 @pytest.mark.parametrize(
     "options", [{"separators": (1, 2)}, {"separators": (",",)}, {"indent": 1.5}]
 )
-def test_options_that_json_cannot_use(options: dict[str, Any]) -> None:
+def test_options_that_json_cannot_use(options):
     with pytest.raises((TypeError, ValueError)) as expected:
         json.dumps([], **options)
     with pytest.raises(expected.type) as caught:
@@ -278,7 +269,7 @@ for count in (10_000, int(sys.argv[1])):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB there")
-def test_memory_does_not_grow_with_the_length() -> None:
+def test_memory_does_not_grow_with_the_length():
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, "300000"], capture_output=True, text=True, check=True
     )
@@ -288,13 +279,13 @@ def test_memory_does_not_grow_with_the_length() -> None:
 
 @pytest.mark.parametrize("schema", [RowSchema, HookedSchema, CollectionSchema, OwnDumps])
 @pytest.mark.parametrize("options", OPTIONS)
-def test_dump_bytes(schema: type[Schema], options: dict[str, Any]) -> None:
+def test_dump_bytes(schema, options):
     for given, many in ((rows(3), True), (rows(1)[0], None)):
         expected = schema().dumps(given, many=many, **options).encode()
         assert althaia.json.dump_bytes(schema(), given, many=many, **options) == expected
 
 
-def test_dump_bytes_of_a_lone_surrogate() -> None:
+def test_dump_bytes_of_a_lone_surrogate():
     row = {"text": "\ud800"}
     assert althaia.json.dump_bytes(RowSchema(), row) == b'{"Text": "\\ud800"}'
     with pytest.raises(UnicodeEncodeError) as caught:

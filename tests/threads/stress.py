@@ -12,8 +12,6 @@ A report of what was done is printed at the end. The exit code is 1 where an ans
 exception came that has no place there.
 """
 
-from __future__ import annotations
-
 import argparse
 import copy
 import faulthandler
@@ -27,7 +25,6 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from althaia import json as althaia_json
 from althaia import msgpack as althaia_msgpack
@@ -50,7 +47,7 @@ class Point:
 
     real = property(lambda self: 1.5)
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number):
         vars(self).update(number=number, text=str(number), items=[1, 2, 3], inner={"a": 2})
 
 
@@ -60,7 +57,7 @@ class World:
     :param ma: marshmallow, or ours.
     """
 
-    def __init__(self, ma: Any, turn: int) -> None:
+    def __init__(self, ma, turn):
         self.ma = ma
 
         class Inner(ma.Schema):
@@ -76,11 +73,11 @@ class World:
 
         class Hooked(Outer):
             @ma.post_load
-            def keep(self, data: Any, **kwargs: Any) -> Any:
+            def keep(self, data, **kwargs):
                 return data
 
             @ma.pre_dump
-            def same(self, data: Any, **kwargs: Any) -> Any:
+            def same(self, data, **kwargs):
                 return data
 
         class Marked(ma.Schema):
@@ -88,7 +85,7 @@ class World:
 
             @ma.post_dump
             @ma.post_load
-            def mark(self, data: Any, **kwargs: Any) -> Any:
+            def mark(self, data, **kwargs):
                 return {**data, "marked": True}
 
         class Holder(ma.Schema):
@@ -114,40 +111,40 @@ class World:
         self.keyed, self.patched = Keyed(), Patched()
         self.holder, self.marked_class = Holder(), Marked
         self.hooks = {tag: list(Marked._hooks[tag]) for tag in ("post_dump", "post_load")}
-        self.growing: list[Any] = [1, 2]
+        self.growing = [1, 2]
         self.turn = turn
 
 
 Job = Callable[[World, random.Random], None]
 
 
-def expect(found: Any, *allowed: Any) -> None:
+def expect(found, *allowed):
     """:raises AssertionError: what was found is none of what is allowed."""
     if found not in allowed:
         raise AssertionError(f"{found!r} is none of {allowed!r}"[:1000])
 
 
-def dump_one(world: World, chance: random.Random) -> None:
+def dump_one(world, chance):
     expect(world.outer.dump(PLAIN), PLAIN)
     expect(world.hooked.dump(Point(7)), {**PLAIN, "text": "7"})
 
 
-def dump_many(world: World, chance: random.Random) -> None:
+def dump_many(world, chance):
     schema = chance.choice((world.outer, world.hooked, world.packed))
     expect(schema.dump(ROWS, many=True), ROWS)
     expect(schema.dump([Point(i) for i in range(12)], many=True), ROWS)
 
 
-def load_one(world: World, chance: random.Random) -> None:
+def load_one(world, chance):
     expect(world.outer.load(PLAIN), PLAIN)
     expect(world.some.load({"number": "3", "inner": {"a": "4"}}), {"number": 3, "inner": {"a": 4}})
 
 
-def load_many(world: World, chance: random.Random) -> None:
+def load_many(world, chance):
     expect(chance.choice((world.outer, world.hooked)).load(ROWS, many=True), ROWS)
 
 
-def refuse(world: World, chance: random.Random) -> None:
+def refuse(world, chance):
     mine = {**WRONG, "text": str(chance.random())}
     try:
         world.outer.load(mine)
@@ -159,9 +156,9 @@ def refuse(world: World, chance: random.Random) -> None:
         raise AssertionError("an invalid input was loaded")
 
 
-def text(world: World, chance: random.Random) -> None:
+def text(world, chance):
     schema = chance.choice((world.outer, world.hooked))
-    options: dict[str, Any] = chance.choice(
+    options = chance.choice(
         ({}, {"sort_keys": True}, {"indent": 1}, {"separators": (",", ":")}, {"default": str})
     )
     expect(schema.dumps(ROWS, many=True, **options), json.dumps(ROWS, **options))
@@ -169,7 +166,7 @@ def text(world: World, chance: random.Random) -> None:
     expect(althaia_json.loads(althaia_json.dumps(ROWS, **options)), ROWS)
 
 
-def packed(world: World, chance: random.Random) -> None:
+def packed(world, chance):
     expect(world.packed.dumps(ROWS, many=True), althaia_msgpack.dumps(ROWS))
     expect(world.packed.loads(althaia_msgpack.dumps(PLAIN)), PLAIN)
     # One plan writes both forms.
@@ -177,7 +174,7 @@ def packed(world: World, chance: random.Random) -> None:
     expect(world.outer.dumps(PLAIN), json.dumps(PLAIN))
 
 
-def look_into(world: World, chance: random.Random) -> None:
+def look_into(world, chance):
     schema = chance.choice((world.outer, world.some, world.hooked))
     expect(schema.fields["number"].parent is schema, True)
     expect(schema.many, False)
@@ -186,7 +183,7 @@ def look_into(world: World, chance: random.Random) -> None:
     expect(next(iter(vars(schema)["dump_fields"])) in ("number", "inner"), True)
 
 
-def new_instance(world: World, chance: random.Random) -> None:
+def new_instance(world, chance):
     schema = world.outer_class(only=chance.choice((("number",), ("number", "text"))))
     expect(schema.dump({"number": "5"}), {"number": 5})
     if chance.random() < 0.5:
@@ -195,14 +192,14 @@ def new_instance(world: World, chance: random.Random) -> None:
         expect(schema.dump({"number": "5"}), {"other": 5})
 
 
-def new_fresh(world: World, chance: random.Random) -> None:
+def new_fresh(world, chance):
     schema = world.outer_class()
     if chance.random() < 0.5:
         expect(schema.dump(PAIRS), PAIRS)
     world.fresh = schema
 
 
-def use_fresh(world: World, chance: random.Random) -> None:
+def use_fresh(world, chance):
     """Use an instance that another thread has just made, in one of the ways that build it."""
     schema = world.fresh
     way = chance.randrange(6)
@@ -228,23 +225,23 @@ def use_fresh(world: World, chance: random.Random) -> None:
     expect(schema.fields["pairs"].inner.parent is schema.fields["pairs"], True)
 
 
-def copies(world: World, chance: random.Random) -> None:
+def copies(world, chance):
     # Not one that gets attributes: copying its dictionary is an error then.
     twin = chance.choice((copy.copy, copy.deepcopy))(world.hooked)
     expect(twin.dump(PLAIN), PLAIN)
 
 
-def set_attributes(world: World, chance: random.Random) -> None:
+def set_attributes(world, chance):
     name = f"mark{threading.get_ident()}"
     setattr(world.outer, name, name)
     expect(getattr(world.outer, name), name)
 
 
-def change_key(world: World, chance: random.Random) -> None:
+def change_key(world, chance):
     world.keyed.fields["number"].data_key = chance.choice(KEYS)
 
 
-def use_key(world: World, chance: random.Random) -> None:
+def use_key(world, chance):
     allowed = [{key: 1} for key in KEYS]
     expect(world.keyed.dump({"number": "1"}), *allowed)
     rows = world.keyed.dump([{"number": "1"}] * 9, many=True)
@@ -252,36 +249,36 @@ def use_key(world: World, chance: random.Random) -> None:
     expect(json.loads(world.keyed.dumps({"number": "1"})), *allowed)
 
 
-def replace_fields(world: World, chance: random.Random) -> None:
+def replace_fields(world, chance):
     whole = world.some.fields
     world.some.dump_fields = chance.choice(
         ({"number": whole["number"]}, {"inner": whole["inner"]}, dict(whole))
     )
 
 
-def use_fields(world: World, chance: random.Random) -> None:
+def use_fields(world, chance):
     number, inner = {"number": 3}, {"inner": {"a": 4}}
     found = world.some.dump({"number": "3", "inner": {"a": "4"}})
     expect(found, number, inner, number | inner)
 
 
-def patch_class(world: World, chance: random.Random) -> None:
-    world.own_field._serialize = lambda self, value, attr, obj, **kwargs: -1  # type: ignore[attr-defined]
+def patch_class(world, chance):
+    world.own_field._serialize = lambda self, value, attr, obj, **kwargs: -1
     # Another thread may be sooner.
     with suppress(AttributeError):
         del world.own_field._serialize
 
 
-def use_class(world: World, chance: random.Random) -> None:
+def use_class(world, chance):
     expect(world.patched.dump({"number": "1"}), {"number": 1}, {"number": -1})
 
 
-def change_hooks(world: World, chance: random.Random) -> None:
+def change_hooks(world, chance):
     tag, hooks = chance.choice(list(world.hooks.items()))
     world.marked_class._hooks[tag] = chance.choice((list(hooks), []))
 
 
-def use_hooks(world: World, chance: random.Random) -> None:
+def use_hooks(world, chance):
     data = {"inner": {"a": 1}}
     allowed = (data, {"inner": {"a": 1, "marked": True}})
     expect(world.holder.dump(data), *allowed)
@@ -295,14 +292,14 @@ def use_hooks(world: World, chance: random.Random) -> None:
         expect(found, *allowed)
 
 
-def change_list(world: World, chance: random.Random) -> None:
+def change_list(world, chance):
     for _ in range(5):
         world.growing += [3, 4]
         world.growing.pop()
         world.growing.pop()
 
 
-def use_list(world: World, chance: random.Random) -> None:
+def use_list(world, chance):
     for found in (
         world.outer.load({"items": world.growing})["items"],
         world.outer.dump({"items": world.growing})["items"],
@@ -313,7 +310,7 @@ def use_list(world: World, chance: random.Random) -> None:
         expect(set(found) <= {1, 2, 3, 4}, True)
 
 
-def new_class(world: World, chance: random.Random) -> None:
+def new_class(world, chance):
     extra = f"extra{chance.randrange(3)}"
     cls = type(f"Made{world.turn}", (world.outer_class,), {extra: world.ma.fields.Integer()})
     for _ in range(3):
@@ -321,7 +318,7 @@ def new_class(world: World, chance: random.Random) -> None:
         expect(cls(only=(extra,)).load({extra: "7"}), {extra: 7})
 
 
-def ask(world: World, chance: random.Random) -> None:
+def ask(world, chance):
     if world.ma.__name__ != "marshmallow":
         import althaia
 
@@ -329,7 +326,7 @@ def ask(world: World, chance: random.Random) -> None:
         althaia.stats()
 
 
-JOBS: dict[str, Job] = {
+JOBS = {
     job.__name__: job
     for job in (
         dump_one, dump_many, load_one, load_many, refuse, text, packed, look_into, new_instance,
@@ -349,23 +346,21 @@ class Run:
     :param length: seconds of a round.
     """
 
-    def __init__(
-        self, library: str, threads: int, jobs: list[str], seed: int, length: float
-    ) -> None:
+    def __init__(self, library, threads, jobs, seed, length):
         self.ma = importlib.import_module(library)
         self.threads, self.jobs, self.seed, self.length = threads, jobs, seed, length
-        self.done: Counter[str] = Counter()
-        self.failed: Counter[str] = Counter()
-        self.traces: list[str] = []
+        self.done = Counter()
+        self.failed = Counter()
+        self.traces = []
         self.start = threading.Barrier(threads + 1)
         self.end = threading.Barrier(threads + 1)
-        self.world: World | None = None
+        self.world = None
 
-    def work(self, number: int) -> None:
+    def work(self, number):
         """What each thread does until there is no world any more."""
         chance = random.Random(self.seed * 1000 + number)
         often = [name for name in self.jobs if name not in SELDOM] or self.jobs
-        done: Counter[str] = Counter()
+        done = Counter()
         while True:
             self.start.wait()
             world = self.world
@@ -384,7 +379,7 @@ class Run:
                 done[name] += 1
             self.end.wait()
 
-    def __call__(self, seconds: float) -> int:
+    def __call__(self, seconds):
         """Run for so long; the number of failures."""
         # Threads take turns as often as they can.
         sys.setswitchinterval(1e-6)
@@ -414,7 +409,7 @@ class Run:
         return sum(self.failed.values())
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--library", default="althaia.marshmallow", help="or marshmallow")
     parser.add_argument("--seconds", type=float, default=60.0)

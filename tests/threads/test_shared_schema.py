@@ -1,15 +1,11 @@
 """One schema, many threads: first use at once, and changes while others dump and load."""
 
-from __future__ import annotations
-
 import faulthandler
 import json  # noqa: F401
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from textwrap import dedent
-from typing import Any
 
 import pytest
 
@@ -22,7 +18,7 @@ a lock may be waiting for a core."""
 
 
 @pytest.fixture(autouse=True)
-def frequent_switches() -> Iterator[None]:
+def frequent_switches():
     """Threads take turns as often as they can."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -30,12 +26,12 @@ def frequent_switches() -> Iterator[None]:
     sys.setswitchinterval(interval)
 
 
-def run(work: Callable[[int], object], threads: int = THREADS) -> None:
+def run(work, threads=THREADS):
     """``work(number)`` in each thread, all started together; all must come to a good end."""
     start = threading.Barrier(threads)
-    errors: list[BaseException] = []
+    errors = []
 
-    def each(number: int) -> None:
+    def each(number):
         try:
             start.wait()
             work(number)
@@ -68,7 +64,7 @@ class Outer(ma.Schema):
     many = ma.fields.List(ma.fields.Nested(lambda: Inner(only=("a",))))
     method = ma.fields.Method("compute")
 
-    def compute(self, obj: Any) -> Any:
+    def compute(self, obj):
         return obj["number"]
 
 
@@ -121,19 +117,19 @@ ROUNDS = {
 """How often what is made anew, what each thread does with it, and what holds in the end."""
 
 
-def lazy() -> Any:
+def lazy():
     """An instance that nobody has looked into, of a class that has had others before."""
     for _ in range(3):
         Outer(only=("number", "inner")).dump({"number": 1})
     return Outer(only=("number", "inner"))
 
 
-def function(head: str, text: str) -> str:
+def function(head, text):
     return f"def {head}:\n    " + "\n    ".join(dedent(text).strip().splitlines() or ["pass"])
 
 
 @pytest.mark.parametrize("name", ROUNDS)
-def test_all_at_once(name: str) -> None:
+def test_all_at_once(name):
     times, make, work, end = ROUNDS[name]
     for _ in range(times):
         names = dict(globals())
@@ -210,7 +206,7 @@ KEYS = ("k0", "k1")
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_one_changes_what_others_use(name: str) -> None:
+def test_one_changes_what_others_use(name):
     make, change, use = CHANGES[name]
     names = dict(globals())
     exec(dedent(make), names)
@@ -218,7 +214,7 @@ def test_one_changes_what_others_use(name: str) -> None:
     exec(function("use(number, turn)", use), names)
     done = threading.Event()
 
-    def work(number: int) -> None:
+    def work(number):
         turn = 0
         while turn < 3000 if number == 0 else not done.is_set() or turn < 20:
             turn += 1

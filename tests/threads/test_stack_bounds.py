@@ -1,7 +1,5 @@
 """The main thread's stack ends where its limit says, whatever else lies on it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -53,7 +51,7 @@ thread.join()
 
 
 @pytest.mark.parametrize("environment", [0, 100_000], ids=["small", "large environment"])
-def test_a_small_stack_is_not_overrun(environment: int) -> None:
+def test_a_small_stack_is_not_overrun(environment):
     limit = 1 << 20
     _, hard = resource.getrlimit(resource.RLIMIT_STACK)
     done = subprocess.run(

@@ -1,7 +1,5 @@
 """A short run of the stress program; docs/threads.md says what the long ones found."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +30,7 @@ JOBS = [
     # Upstream goes first over the same ground: what it raises would be no fault of ours.
     [("marshmallow", ""), *(("althaia.marshmallow", jobs) for jobs in ("", *JOBS))],
 )
-def test_no_wrong_answer_and_no_crash(library: str, jobs: str) -> None:
+def test_no_wrong_answer_and_no_crash(library, jobs):
     command = [
         *(sys.executable, "-X", "faulthandler", "-m", "tests.threads.stress"),
         *("--library", library, "--seconds", "1" if jobs else "3"),

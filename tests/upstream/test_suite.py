@@ -4,14 +4,11 @@ The suite comes from the sdist that the lock pins, checked by its hash. It runs 
 of its own, redirected before anything could import marshmallow.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,14 +22,12 @@ LOCK = read(Layout(ROOT).lock)
 RELEASE = os.environ.get("ALTHAIA_TEST_RELEASE") or LOCK.version
 
 
-def suite(version: str) -> Path:
+def suite(version):
     """The folder of a release's unpacked sdist."""
     return fetch(LOCK, Layout(ROOT).lock.parent, version)
 
 
-def run(
-    version: str, *options: str, of: str = "", **environment: str
-) -> subprocess.CompletedProcess[str]:
+def run(version, *options, of="", **environment):
     """Run the suite of a release on that release.
 
     :param of: the one file of it to run
@@ -79,7 +74,7 @@ HURRIED = "as-it-is" if PURE else "plans-at-once"
 # Of a pure build, which runs upstream's methods, one release of each line is enough.
 OTHERS = [version for version in releases.TESTED if version in ("3.26.2", "4.3.1") or not PURE]
 SLOW = pytest.mark.slow
-RUNS: list[Any] = [
+RUNS = [
     pytest.param(RELEASE, environment, marks=() if environment == HURRIED else SLOW)
     for environment in ENVIRONMENTS
 ]
@@ -92,7 +87,7 @@ if LOCK.version == RELEASE:
 
 
 @pytest.mark.parametrize(("version", "environment"), RUNS)
-def test_all_of_upstreams_tests_pass(version: str, environment: str) -> None:
+def test_all_of_upstreams_tests_pass(version, environment):
     done = run(version, *PATCHED, **ENVIRONMENTS[environment])
     output = done.stdout + done.stderr
     assert done.returncode == 0, output[-6000:]
@@ -103,19 +98,19 @@ def test_all_of_upstreams_tests_pass(version: str, environment: str) -> None:
 
 
 @pytest.mark.skipif(LOCK.version == RELEASE, reason="its deprecations are another release's")
-def test_it_warns_as_often_as_the_real_one() -> None:
+def test_it_warns_as_often_as_the_real_one():
     real, patched = (_last_line(run(RELEASE, *options)) for options in ((), PATCHED))
     assert patched.split(" in ")[0] == real.split(" in ")[0]
 
 
-def test_the_guard_sees_the_real_marshmallow() -> None:
+def test_the_guard_sees_the_real_marshmallow():
     done = run(RELEASE, "-p", "upstream_guard", "-p", "althaia", of="test_exceptions.py")
     assert done.returncode != 0
     assert "is not our copy" in done.stdout
 
 
 @pytest.mark.skipif(LOCK.version != RELEASE, reason="the compiled copy is of another release")
-def test_the_guard_sees_another_release() -> None:
+def test_the_guard_sees_another_release():
     # That folder is not on the path, so that the installed release is served.
     named = {"ALTHAIA_TEST_RELEASE": "4.3.1"}
     done = run(RELEASE, *PATCHED, of="test_exceptions.py", **named)
@@ -123,5 +118,5 @@ def test_the_guard_sees_another_release() -> None:
     assert "is served in the place of 4.3.1" in done.stdout
 
 
-def _last_line(done: subprocess.CompletedProcess[str]) -> str:
+def _last_line(done):
     return next(line for line in reversed(done.stdout.splitlines()) if " passed" in line)

@@ -1,7 +1,5 @@
 """A pytest plugin for upstream's own suite: fail when anything but our copy was tested."""
 
-from __future__ import annotations
-
 import os
 import sys
 from types import FunctionType
@@ -14,7 +12,7 @@ AT_ONCE = "ALTHAIA_TESTS_BUILD_AT_ONCE"
 """Set to 1, every plan is built at its schema's first use: the suite uses most only once."""
 
 
-def _modules_that_are_not_ours() -> list[str]:
+def _modules_that_are_not_ours():
     ours = {
         name.partition(".")[2]: module
         for name, module in sys.modules.items()
@@ -28,13 +26,13 @@ def _modules_that_are_not_ours() -> list[str]:
     ]
 
 
-def _interpreted() -> list[str]:
+def _interpreted():
     import althaia
 
     return [name for name, state in althaia.info().modules.items() if state == "interpreted"]
 
 
-def _another_release(wanted: str) -> list[str]:
+def _another_release(wanted):
     import althaia
 
     served = althaia.info().served
@@ -46,10 +44,10 @@ def _another_release(wanted: str) -> list[str]:
 class Guard:
     """Looks at the modules when the run starts and when it ends."""
 
-    def __init__(self) -> None:
-        self.complaints: list[str] = []
+    def __init__(self):
+        self.complaints = []
 
-    def look(self) -> None:
+    def look(self):
         schema = sys.modules.get("marshmallow.schema")
         if schema is None:
             self.complaints.append("marshmallow was not imported at all")
@@ -62,23 +60,23 @@ class Guard:
                 self.complaints.append("marshmallow's functions are interpreted")
 
     @pytest.hookimpl(trylast=True)
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
+    def pytest_collection_finish(self, session):
         self.look()
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+    def pytest_sessionfinish(self, session):
         self.look()
         if self.complaints:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(self, terminalreporter):
         for complaint in dict.fromkeys(self.complaints):
             terminalreporter.write_line(f"guard: {complaint}", red=True)
         if not self.complaints:
             terminalreporter.write_line("guard: our copy was tested and nothing else")
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     if os.environ.get(AT_ONCE) == "1":
         from althaia.engine import instances
 

@@ -3,15 +3,12 @@
 Each takes the library as its first argument and prints one line of JSON for each thing it tried.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from importlib.util import find_spec
-from typing import Any
 
 
-def library(name: str) -> Any:
+def library(name):
     """``upstream``, ``plans`` (built at each schema's first use) or ``no plans``."""
     if name == "upstream":
         import marshmallow
@@ -26,14 +23,14 @@ def library(name: str) -> Any:
     return ours
 
 
-def report(what: str, result: Any) -> None:
+def report(what, result):
     print(json.dumps([what, result]), flush=True)
 
 
-def begin(what: str) -> None:
+def begin(what):
     """Name what is tried next, so that a crash is put down to it."""
     print(json.dumps([what]), flush=True)
 
 
-def arguments() -> list[str]:
+def arguments():
     return sys.argv[1:]

@@ -3,13 +3,10 @@
 Arguments: the library, and the attacks to measure; all of them where none is named.
 """
 
-from __future__ import annotations
-
 import gc
 import tracemalloc
 from collections.abc import Callable
 from time import process_time
-from typing import Any
 
 from tests.hostile.programs import arguments, begin, library, report
 
@@ -21,51 +18,51 @@ fields, validate = m.fields, m.validate
 Attack = Callable[[int], Callable[[], object]]
 
 
-def schema(**members: Any) -> Any:
+def schema(**members):
     return m.Schema.from_dict(members)()
 
 
-def wrong_items(size: int) -> Callable[[], object]:
+def wrong_items(size):
     target, data = schema(a=fields.Integer()), [{"a": None}] * size
     return lambda: target.validate(data, many=True)
 
 
-def unknown_keys(size: int) -> Callable[[], object]:
+def unknown_keys(size):
     target, data = schema(a=fields.Integer()), {f"k{number}": 1 for number in range(size)}
     return lambda: target.validate(data)
 
 
-def wrong_list(size: int) -> Callable[[], object]:
+def wrong_list(size):
     target, data = schema(a=fields.List(fields.String())), {"a": [1] * size}
     return lambda: target.validate(data)
 
 
-def wrong_mapping(size: int) -> Callable[[], object]:
+def wrong_mapping(size):
     target = schema(a=fields.Dict(keys=fields.String(), values=fields.String()))
     data = {"a": {f"k{number}": 1 for number in range(size)}}
     return lambda: target.validate(data)
 
 
-def wrong_nested(size: int) -> Callable[[], object]:
+def wrong_nested(size):
     inner = m.Schema.from_dict({"b": fields.String(required=True)})
     target, data = schema(a=fields.List(fields.Nested(inner))), {"a": [{"c": 1}] * size}
     return lambda: target.validate(data)
 
 
-def text(field: Callable[[], Any], build: Callable[[int], Any]) -> Attack:
-    def attack(size: int) -> Callable[[], object]:
+def text(field, build):
+    def attack(size):
         target, data = schema(a=field()), {"a": build(size)}
         return lambda: target.validate(data)
 
     return attack
 
 
-def string(*validators: Any) -> Callable[[], Any]:
+def string(*validators):
     return lambda: fields.String(validate=validators)
 
 
 MANY, LONG, DIGITS = 20_000, 200_000, 4_000
-ATTACKS: dict[str, tuple[Attack, int]] = {
+ATTACKS = {
     "objects with an error each": (wrong_items, MANY),
     "unknown keys": (unknown_keys, MANY),
     "list items with an error each": (wrong_list, MANY),
@@ -102,7 +99,7 @@ ATTACKS: dict[str, tuple[Attack, int]] = {
 }
 
 
-def seconds(job: Callable[[], object]) -> float:
+def seconds(job):
     best = 60.0
     for _ in range(ROUNDS):
         gc.collect()
@@ -114,7 +111,7 @@ def seconds(job: Callable[[], object]) -> float:
     return best
 
 
-def peak(job: Callable[[], object]) -> int:
+def peak(job):
     gc.collect()
     tracemalloc.start()
     job()

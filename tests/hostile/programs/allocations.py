@@ -1,19 +1,15 @@
 """Jobs in which each allocation fails, one after the other."""
 
-from __future__ import annotations
-
 import _testcapi
 import gc
 import sys
-from collections.abc import Callable
-from typing import Any
 
 # More than any job allocates.
 MOST = 20_000
 MOST_ROUNDS = 24
 
 
-def fails_at(number: int, job: Callable[[], Any]) -> tuple[str, Any]:
+def fails_at(number, job):
     """What comes of the job when the allocation with this number fails, and only that one."""
     try:
         _testcapi.set_nomemory(number, number + 1)
@@ -26,7 +22,7 @@ def fails_at(number: int, job: Callable[[], Any]) -> tuple[str, Any]:
     return "ok", result
 
 
-def is_told(error: BaseException | None) -> bool:
+def is_told(error):
     """Whether an exception is about memory: itself, or by what it was raised after.
 
     An interpreted call for whose frame there is no memory fails without an exception in some
@@ -41,9 +37,9 @@ def is_told(error: BaseException | None) -> bool:
     return False
 
 
-def run(job: Callable[[], Any]) -> dict[str, Any]:
+def run(job):
     expected = job()
-    strange: dict[str, int] = {}
+    strange = {}
     undisturbed = failures = number = 0
     # Where nothing failed any more, several answers in a row are right.
     while undisturbed < 50 and number < MOST:
@@ -60,7 +56,7 @@ def run(job: Callable[[], Any]) -> dict[str, Any]:
     return {"failures": failures, "strange": strange, "leaked": leaked(job, min(number, 200))}
 
 
-def leaked(job: Callable[[], Any], numbers: int) -> int:
+def leaked(job, numbers):
     """Blocks of memory that every round of failures leaves behind.
 
     The smallest growth of several rounds: a leak is in each of them, while what the interpreter
@@ -78,6 +74,6 @@ def leaked(job: Callable[[], Any], numbers: int) -> int:
     return least
 
 
-def blocks() -> int:
+def blocks():
     gc.collect()
     return sys.getallocatedblocks()

@@ -4,10 +4,7 @@ Reports for dump and load: the calls made before each interruption, and what a c
 after it. The test compares both with upstream's.
 """
 
-from __future__ import annotations
-
 from collections import UserDict
-from typing import Any
 
 from tests.hostile.programs import arguments, begin, library, report
 
@@ -19,14 +16,14 @@ fields = m.fields
 class Wire:
     """Notes each call into user code, and cuts the one with a certain number."""
 
-    def __init__(self) -> None:
-        self.calls: list[str] = []
+    def __init__(self):
+        self.calls = []
         self.cut_at = -1
 
-    def begin(self, cut_at: int) -> None:
+    def begin(self, cut_at):
         self.calls, self.cut_at = [], cut_at
 
-    def touch(self, name: str) -> None:
+    def touch(self, name):
         self.calls.append(name)
         if len(self.calls) - 1 == self.cut_at:
             raise KeyboardInterrupt(name)
@@ -35,16 +32,16 @@ class Wire:
 wire = Wire()
 
 
-def touching(name: str, result: Any = None) -> Any:
-    def call(*args: Any, **kwargs: Any) -> Any:
+def touching(name, result=None):
+    def call(*args, **kwargs):
         wire.touch(name)
         return result(*args) if callable(result) else result
 
     return call
 
 
-def touching_hook(name: str) -> Any:
-    def hook(self: Any, data: Any, *args: Any, **kwargs: Any) -> Any:
+def touching_hook(name):
+    def hook(self, data, *args, **kwargs):
         wire.touch(name)
         return data
 
@@ -52,11 +49,11 @@ def touching_hook(name: str) -> Any:
 
 
 class Custom(fields.Field):
-    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+    def _serialize(self, value, attr, obj, **kwargs):
         wire.touch(f"_serialize {attr}")
         return value
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+    def _deserialize(self, value, attr, data, **kwargs):
         wire.touch(f"_deserialize {attr}")
         return value
 
@@ -79,15 +76,15 @@ class Parent(m.Schema):
         dump_default=touching("dump_default", 3), load_default=touching("load_default", 4)
     )
 
-    def get_it(self, obj: Any) -> Any:
+    def get_it(self, obj):
         wire.touch("method")
         return 1
 
-    def set_it(self, value: Any) -> Any:
+    def set_it(self, value):
         wire.touch("un-method")
         return value
 
-    def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
+    def get_attribute(self, obj, attr, default):
         wire.touch(f"get_attribute {attr}")
         return super().get_attribute(obj, attr, default)
 
@@ -103,11 +100,11 @@ class Parent(m.Schema):
 class Touchy(UserDict):
     """A mapping whose every access is user code."""
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key):
         wire.touch(f"getitem {key}")
         return super().__getitem__(key)
 
-    def get(self, key: Any, default: Any = None) -> Any:
+    def get(self, key, default=None):
         wire.touch(f"get {key}")
         return self.data.get(key, default)
 
@@ -115,23 +112,23 @@ class Touchy(UserDict):
 class Object:
     """An object whose every attribute is user code."""
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, **values):
         self.__dict__.update(values)
 
-    def __getattribute__(self, name: str) -> Any:
+    def __getattribute__(self, name):
         if not name.startswith("__"):
             wire.touch(f"attribute {name}")
         return super().__getattribute__(name)
 
 
-def items() -> Any:
+def items():
     wire.touch("next")
     yield source(Object)
     wire.touch("next")
     yield source(Touchy)
 
 
-def source(build: Any) -> Any:
+def source(build):
     child = build(inner="x")
     return build(plain=1, custom=2, child=child, children=[child, child], table={"k": 1}, method=0)
 
@@ -156,7 +153,7 @@ JOBS = {
 }
 
 
-def attempt(job: Any) -> str:
+def attempt(job):
     try:
         return repr(job())
     except KeyboardInterrupt as error:

@@ -6,13 +6,11 @@ it likes with the schema that is being worked on.
 ``python -m tests.hostile.programs.collector <library> <case>``
 """
 
-from __future__ import annotations
-
 import gc
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,13 +19,13 @@ from tests.hostile.programs import arguments, begin, library, report
 LIBRARY, CASE = arguments()
 m = library(LIBRARY)
 fields = m.fields
-MADE: list[Any] = []
+MADE = []
 
 
 class Noted(m.Schema):
     """A schema that others can reach before it is finished."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options):
         MADE.append(self)
         super().__init__(**options)
 
@@ -38,7 +36,7 @@ class Marked(m.Schema):
     a = fields.Integer()
     b = fields.String()
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options):
         self.mark = 1
         MADE.append(self)
         super().__init__(**options)
@@ -64,12 +62,12 @@ LOADED = {**DUMPED, "plucked": 2}
 Change = Callable[[Any, random.Random], object]
 
 
-def replace_a_fields_dictionary(schema: Any, chance: random.Random) -> None:
+def replace_a_fields_dictionary(schema, chance):
     field = chance.choice(list(schema.fields.values()))
     field.__dict__ = dict(field.__dict__)
 
 
-CHANGES: dict[str, Change] = {
+CHANGES = {
     "replace_a_fields_dictionary": replace_a_fields_dictionary,
     "construct_again": lambda schema, chance: schema.__init__(),
     "replace_the_dictionary": lambda schema, chance: setattr(schema, "__dict__", {**vars(schema)}),
@@ -78,11 +76,11 @@ CHANGES: dict[str, Change] = {
 
 
 @contextmanager
-def collections_do(work: Callable[[], None], every: int) -> Iterator[None]:
+def collections_do(work, every):
     """Collect after so many allocations, and work at the beginning and the end of each time."""
     busy = False
 
-    def at_collection(phase: str, info: object) -> None:
+    def at_collection(phase, info):
         nonlocal busy
         if not busy:
             busy = True
@@ -103,11 +101,11 @@ def collections_do(work: Callable[[], None], every: int) -> Iterator[None]:
         gc.callbacks.remove(at_collection)
 
 
-def changed(change: Change, seed: int) -> int:
+def changed(change, seed):
     """Use schemas while the collector's code changes them; how often all went well."""
     chance = random.Random(seed)
 
-    def work() -> None:
+    def work():
         if MADE and chance.random() < 0.1:
             change(chance.choice(MADE[-3:]), chance)
 
@@ -129,11 +127,11 @@ def changed(change: Change, seed: int) -> int:
     return well
 
 
-def inline_values_replaced(seed: int) -> int:
+def inline_values_replaced(seed):
     """Make instances while the collector's code replaces their dictionaries; how many."""
     chance = random.Random(seed)
 
-    def work() -> None:
+    def work():
         if MADE and chance.random() < 0.3:
             schema = MADE[-1]
             if chance.random() < 0.5:
@@ -155,7 +153,7 @@ def inline_values_replaced(seed: int) -> int:
     return rounds
 
 
-def waiting_for_a_lock() -> int:
+def waiting_for_a_lock():
     """Two threads look into instances; the first collects, and code in it waits for a lock that
     the second holds while it looks. How many rounds came to an end."""
     Small = m.Schema.from_dict({"a": fields.Integer(), "b": fields.List(fields.Integer())})
@@ -164,13 +162,13 @@ def waiting_for_a_lock() -> int:
     mine, held = threading.Lock(), threading.Event()
     first = threading.get_ident()
 
-    def work() -> None:
+    def work():
         if threading.get_ident() == first:
             held.wait(1)
             with mine:
                 pass
 
-    def other() -> None:
+    def other():
         schema = Small()
         with mine:
             held.set()

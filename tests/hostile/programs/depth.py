@@ -3,14 +3,11 @@
 ``python -m tests.hostile.programs.depth <library> <KiB of stack, 0 for the main thread> <levels>…``
 """
 
-from __future__ import annotations
-
 import copy
 import gc
 import threading
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
 
 from tests.hostile.programs import arguments, begin, library, report
 
@@ -19,30 +16,30 @@ m = library(LIBRARY)
 fields = m.fields
 
 Case = Callable[[int], object]
-CASES: dict[str, Case] = {}
+CASES = {}
 
 
-def case(function: Case) -> Case:
+def case(function):
     CASES[function.__name__] = function
     return function
 
 
 # To be freed on the main thread's stack: CPython 3.13 goes thousands of levels deep for that.
-KEPT: list[Any] = []
+KEPT = []
 
 
-def nested(levels: int, wrap: Callable[[Any], Any], leaf: Any) -> Any:
+def nested(levels, wrap, leaf):
     for _ in range(levels):
         leaf = wrap(leaf)
     KEPT.append(leaf)
     return leaf
 
 
-def to_a(value: Any) -> dict[str, Any]:
+def to_a(value):
     return {"a": value, "b": 1}
 
 
-def linked(build: Callable[..., Any], **more: Any) -> type[Any]:
+def linked(build, **more):
     """A schema whose field ``a`` holds the schema again, the way ``build`` says."""
 
     class Linked(m.Schema):
@@ -54,11 +51,11 @@ def linked(build: Callable[..., Any], **more: Any) -> type[Any]:
     return Linked
 
 
-def plain(target: Any) -> Any:
+def plain(target):
     return fields.Nested(target, allow_none=True)
 
 
-FORMS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Any]] = {
+FORMS = {
     "dict": (plain, to_a, {"b": 1}),
     "list": (lambda schema: fields.List(fields.Nested(schema)), lambda x: to_a([x]), {"b": 1}),
     "many": (lambda schema: fields.Nested(schema, many=True), lambda x: to_a([x]), {"b": 1}),
@@ -71,10 +68,10 @@ FORMS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Any]] = {
 }
 
 
-def form(name: str, load: bool = False) -> Case:
+def form(name, load=False):
     build, wrap, leaf = FORMS[name]
 
-    def work(levels: int) -> None:
+    def work(levels):
         schema, data = linked(build)(), nested(levels, wrap, leaf)
         (schema.load if load else schema.dump)(data)
 
@@ -86,43 +83,43 @@ CASES |= {f"load_{name}": form(name, load=True) for name in FORMS}
 
 
 @case
-def dump_object(levels: int) -> None:
+def dump_object(levels):
     linked(plain)().dump(nested(levels, lambda x: SimpleNamespace(a=x, b=1), None))
 
 
 @case
-def dump_twice(levels: int) -> None:
+def dump_twice(levels):
     schema, data = linked(plain)(), nested(levels, to_a, {"b": 1})
     schema.dump(data)
     schema.dump(data)
 
 
 @case
-def dump_cycle(levels: int) -> None:
-    ring: Any = SimpleNamespace(b=1)
+def dump_cycle(levels):
+    ring = SimpleNamespace(b=1)
     ring.a = ring if levels > 100 else None
     linked(plain)().dump(ring)
 
 
 @case
-def dump_pluck(levels: int) -> None:
+def dump_pluck(levels):
     schema = linked(lambda target: fields.Pluck(target, "a"))()
     schema.dump(nested(levels, to_a, {"a": None, "b": 1}))
 
 
 @case
-def dump_method(levels: int) -> None:
+def dump_method(levels):
     class Schema(m.Schema):
         a = fields.Method("child")
 
-        def child(self, obj: Any) -> Any:
+        def child(self, obj):
             return Schema().dump(obj["a"]) if "a" in obj else None
 
     Schema().dump(nested(levels, to_a, {"b": 1}))
 
 
 @case
-def dump_function(levels: int) -> None:
+def dump_function(levels):
     class Schema(m.Schema):
         a = fields.Function(lambda obj: Schema().dump(obj["a"]) if "a" in obj else None)
 
@@ -130,50 +127,50 @@ def dump_function(levels: int) -> None:
 
 
 @case
-def dump_in_post_dump(levels: int) -> None:
+def dump_in_post_dump(levels):
     class Schema(m.Schema):
         a = fields.Raw()
 
         @m.post_dump
-        def again(self, data: Any, **kwargs: Any) -> Any:
+        def again(self, data, **kwargs):
             return self.dump(data["a"]) if "a" in data else data
 
     Schema().dump(nested(levels, to_a, {"b": 1}))
 
 
 @case
-def dump_in_property(levels: int) -> None:
+def dump_in_property(levels):
     class Schema(m.Schema):
         a = fields.Raw()
 
     schema = Schema()
 
     class Item:
-        def __init__(self, inner: Any) -> None:
+        def __init__(self, inner):
             self.inner = inner
 
         @property
-        def a(self) -> Any:
+        def a(self):
             return self.inner and schema.dump(self.inner)
 
     schema.dump(nested(levels, Item, None))
 
 
 @case
-def dump_get_attribute(levels: int) -> None:
+def dump_get_attribute(levels):
     class Schema(m.Schema):
         a = fields.Nested(lambda: Schema(), allow_none=True)
 
-        def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
+        def get_attribute(self, obj, attr, default):
             return super().get_attribute(obj, attr, default)
 
     Schema().dump(nested(levels, to_a, {"b": 1}))
 
 
 @case
-def dump_custom_field(levels: int) -> None:
+def dump_custom_field(levels):
     class Child(fields.Field):
-        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+        def _serialize(self, value, attr, obj, **kwargs):
             return Schema().dump(value)
 
     class Schema(m.Schema):
@@ -183,12 +180,12 @@ def dump_custom_field(levels: int) -> None:
 
 
 @case
-def load_partial(levels: int) -> None:
+def load_partial(levels):
     linked(plain)().load(nested(levels, to_a, {"b": 1}), partial=("a.b", "b"))
 
 
-def refused(name: str, wrap: Callable[[Any], Any], leaf: Any) -> Case:
-    def work(levels: int) -> None:
+def refused(name, wrap, leaf):
+    def work(levels):
         assert linked(FORMS[name][0])().validate(nested(levels, wrap, leaf))
 
     return work
@@ -203,12 +200,12 @@ CASES |= {
 
 
 @case
-def load_in_hooks(levels: int) -> None:
+def load_in_hooks(levels):
     class Schema(m.Schema):
         a = fields.Raw()
 
         @m.pre_load
-        def inner(self, data: Any, **kwargs: Any) -> Any:
+        def inner(self, data, **kwargs):
             if "a" in data:
                 Schema().load(data["a"], unknown=m.EXCLUDE)
             return data
@@ -217,8 +214,8 @@ def load_in_hooks(levels: int) -> None:
 
 
 @case
-def load_in_validator(levels: int) -> None:
-    def check(value: Any) -> None:
+def load_in_validator(levels):
+    def check(value):
         Schema().load(value)
 
     class Schema(m.Schema):
@@ -228,12 +225,12 @@ def load_in_validator(levels: int) -> None:
 
 
 @case
-def load_in_schema_validator(levels: int) -> None:
+def load_in_schema_validator(levels):
     class Schema(m.Schema):
         a = fields.Raw()
 
         @m.validates_schema
-        def check(self, data: Any, **kwargs: Any) -> None:
+        def check(self, data, **kwargs):
             if "a" in data:
                 Schema().load(data["a"])
 
@@ -241,9 +238,9 @@ def load_in_schema_validator(levels: int) -> None:
 
 
 @case
-def load_in_custom_field(levels: int) -> None:
+def load_in_custom_field(levels):
     class Child(fields.Field):
-        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+        def _deserialize(self, value, attr, data, **kwargs):
             return Schema().load(value)
 
     class Schema(m.Schema):
@@ -252,12 +249,12 @@ def load_in_custom_field(levels: int) -> None:
     Schema().load(nested(levels, lambda x: {"a": x}, {}))
 
 
-def deep_list(levels: int) -> Any:
+def deep_list(levels):
     return nested(levels, lambda inner: fields.List(inner), fields.Integer())
 
 
 @case
-def list_of_lists(levels: int) -> None:
+def list_of_lists(levels):
     schema = m.Schema.from_dict({"a": deep_list(levels)})()
     data = {"a": nested(levels, lambda x: [x], 1)}
     schema.dump(data)
@@ -265,15 +262,15 @@ def list_of_lists(levels: int) -> None:
 
 
 @case
-def copies_of_deep_fields(levels: int) -> None:
+def copies_of_deep_fields(levels):
     schema = m.Schema.from_dict({"a": deep_list(levels)})()
     copy.copy(schema)
     copy.deepcopy(schema)
 
 
 @case
-def field_within_itself(levels: int) -> None:
-    value: list[Any] = []
+def field_within_itself(levels):
+    value = []
     if levels > 100:
         value.append(value)
     for field in (fields.List(fields.Integer()), fields.Tuple([fields.Integer()])):
@@ -291,10 +288,10 @@ def field_within_itself(levels: int) -> None:
 
 
 @case
-def mapping_within_itself(levels: int) -> None:
+def mapping_within_itself(levels):
     field = fields.Dict(values=fields.Integer())
     field.value_field = field
-    value: dict[str, Any] = {}
+    value = {}
     if levels > 100:
         value["k"] = value
     field._serialize(value, None, None)
@@ -302,20 +299,20 @@ def mapping_within_itself(levels: int) -> None:
 
 
 @case
-def validators_in_validators(levels: int) -> None:
+def validators_in_validators(levels):
     check = nested(levels, lambda inner: m.validate.And(inner), m.validate.Range(min=0))
     check(1)
     repr(check)
 
 
 @case
-def dotted_attribute(levels: int) -> None:
+def dotted_attribute(levels):
     schema = m.Schema.from_dict({"a": fields.Integer(attribute=".".join(["a"] * levels))})()
     schema.load({"a": 1})
     schema.dump({"a": 1})
 
 
-def long_path(option: str) -> Case:
+def long_path(option):
     class Tolerant(m.Schema):
         class Meta:
             unknown = m.EXCLUDE
@@ -323,7 +320,7 @@ def long_path(option: str) -> Case:
         a = fields.Nested(lambda: Tolerant, allow_none=True)
         b = fields.Integer()
 
-    def work(levels: int) -> None:
+    def work(levels):
         schema, data = Tolerant(**{option: ["a." * levels + "b"]}), nested(levels, to_a, {"b": 1})
         schema.dump(data)
         schema.load(data)
@@ -335,8 +332,8 @@ CASES |= {f"{option}_with_a_long_path": long_path(option) for option in ("only",
 
 
 @case
-def deep_messages(levels: int) -> None:
-    def check(value: Any) -> None:
+def deep_messages(levels):
+    def check(value):
         raise m.ValidationError(nested(levels, lambda x: {"a": x}, ["wrong"]))
 
     schema = m.Schema.from_dict({"a": fields.Raw(validate=[check, lambda value: check(value)])})()
@@ -344,13 +341,13 @@ def deep_messages(levels: int) -> None:
 
 
 @case
-def schema_made_while_binding(levels: int) -> None:
+def schema_made_while_binding(levels):
     left = [levels]
 
     class Schema(m.Schema):
         a = fields.Nested(lambda: Schema(), allow_none=True)
 
-        def on_bind_field(self, name: str, field: Any) -> None:
+        def on_bind_field(self, name, field):
             left[0] -= 1
             if left[0] > 0:
                 _ = field.schema
@@ -361,14 +358,14 @@ def schema_made_while_binding(levels: int) -> None:
 if LIBRARY != "upstream":
 
     @case
-    def explained(levels: int) -> None:
+    def explained(levels):
         import althaia
 
         schema = m.Schema.from_dict({"a": deep_list(levels)})()
         althaia.explain(schema).as_text()
 
 
-def attempt(action: Callable[[], object]) -> str:
+def attempt(action):
     try:
         action()
     except RecursionError:
@@ -376,14 +373,14 @@ def attempt(action: Callable[[], object]) -> str:
     return "ok"
 
 
-def one(function: Case, levels: int) -> str:
+def one(function, levels):
     try:
         return attempt(lambda: function(levels))
     except Exception as error:
         return f"{type(error).__name__}: {error}"[:300]
 
 
-def on_its_stack(action: Callable[[], None]) -> None:
+def on_its_stack(action):
     if int(STACK):
         threading.stack_size(int(STACK) * 1024)
         thread = threading.Thread(target=action)
@@ -393,7 +390,7 @@ def on_its_stack(action: Callable[[], None]) -> None:
         action()
 
 
-def climb(what: str, function: Case, levels: int) -> None:
+def climb(what, function, levels):
     begin(what)
     on_its_stack(lambda: report(what, one(function, levels)))
     KEPT.clear()

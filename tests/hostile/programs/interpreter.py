@@ -4,8 +4,6 @@
 interpreter crashes by itself, so that the same crash says nothing about us.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from contextlib import suppress
@@ -14,7 +12,7 @@ from typing import Any
 from tests.hostile.programs import arguments, report
 
 
-def without_memory() -> None:
+def without_memory():
     """Make functions and encode JSON, one allocation failing at a time."""
     from tests.hostile.programs import allocations
 
@@ -22,7 +20,7 @@ def without_memory() -> None:
         allocations.run(job)
 
 
-def without_memory_checked() -> None:
+def without_memory_checked():
     """What else ends a debug build: what it asserts does not hold where there is no memory."""
     from tests.hostile.programs import allocations
 
@@ -35,7 +33,7 @@ class Plain:
     more: Any
 
 
-def replace_dictionaries() -> int:
+def replace_dictionaries():
     for number in range(5):
         each = Plain()
         each.held = each.more = number
@@ -44,25 +42,25 @@ def replace_dictionaries() -> int:
     return 5
 
 
-def append() -> int:
-    grown: list[Any] = []
+def append():
+    grown = []
     for number in range(100):
         grown.append([number])
     return len(grown)
 
 
-def make_closures() -> list[Any]:
-    def holding(value: int) -> Any:
+def make_closures():
+    def holding(value):
         return lambda: value
 
     return [holding(number)() for number in range(30)]
 
 
-def encode() -> str:
+def encode():
     return json.JSONEncoder(default=str).encode({"a": [1, 2.5, None, object]})
 
 
-def on_a_small_stack() -> None:
+def on_a_small_stack():
     """Encode and free deep lists and dictionaries in a thread that has a stack of 128 KiB."""
     threading.stack_size(128 * 1024)
     thread = threading.Thread(target=encode_and_free)
@@ -70,9 +68,9 @@ def on_a_small_stack() -> None:
     thread.join()
 
 
-def encode_and_free() -> None:
-    deep_list: Any = []
-    deep_dict: Any = {}
+def encode_and_free():
+    deep_list = []
+    deep_dict = {}
     for _ in range(100_000):
         deep_list, deep_dict = [deep_list], {"a": deep_dict}
     for value in (deep_list, deep_dict):

@@ -5,14 +5,10 @@ only wants to run waited for its turns meanwhile. Seconds of this process's CPU 
 the machine does is not the job's fault.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
-from collections.abc import Callable
 from time import process_time, sleep
-from typing import Any
 
 from tests.hostile.programs import arguments, begin, library, report
 
@@ -44,7 +40,7 @@ TABLE = {"table": {str(number): 1 for number in range(2 * MILLION)}}
 NESTED = {"nested": ROWS}
 
 
-def jobs(way: str) -> dict[str, Callable[[], object]]:
+def jobs(way):
     return {
         f"{way} many": lambda: getattr(Item(many=True), way)(ROWS),
         f"{way} a list": lambda: getattr(Box(), way)(NUMBERS),
@@ -60,20 +56,20 @@ JOBS["load wrong"] = lambda: Item(many=True).validate(WRONG_ROWS)
 class Turns:
     """A thread that gives up its turn at once and notes how long it waits for the next."""
 
-    def __init__(self) -> None:
-        self.waits: list[float] = []
+    def __init__(self):
+        self.waits = []
         self._running = True
         self._thread = threading.Thread(target=self._run)
 
-    def __enter__(self) -> Turns:
+    def __enter__(self):
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._running = False
         self._thread.join()
 
-    def _run(self) -> None:
+    def _run(self):
         before = process_time()
         while self._running:
             sleep(0)
@@ -82,13 +78,13 @@ class Turns:
             before = now
 
 
-def interrupt(job: Callable[[], object]) -> float:
+def interrupt(job):
     """Seconds from SIGINT to KeyboardInterrupt in the caller."""
     # A shell starts background programs with the signal ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sent: list[float] = []
+    sent = []
 
-    def send() -> None:
+    def send():
         sleep(AFTER)
         sent.append(process_time())
         os.kill(os.getpid(), signal.SIGINT)
@@ -108,11 +104,11 @@ class Alarm(BaseException):
     pass
 
 
-def ring(*_: Any) -> None:
+def ring(*_):
     raise Alarm
 
 
-def alarm(job: Callable[[], object]) -> float:
+def alarm(job):
     """Seconds from SIGPROF to the exception its handler raises."""
 
     signal.signal(signal.SIGPROF, ring)
@@ -125,7 +121,7 @@ def alarm(job: Callable[[], object]) -> float:
         return process_time() - start - AFTER
 
 
-def waits(job: Callable[[], object]) -> dict[str, float]:
+def waits(job):
     """The median and the longest wait of another thread during half a second of the job."""
 
     signal.signal(signal.SIGPROF, ring)
@@ -140,7 +136,7 @@ def waits(job: Callable[[], object]) -> dict[str, float]:
     return {"median": ordered[len(ordered) // 2], "longest": ordered[-1]}
 
 
-def soonest(measure: Callable[[Callable[[], object]], float], job: Callable[[], object]) -> float:
+def soonest(measure, job):
     """The best of a few tries: a collection of garbage adds to some of them."""
     best = measure(job)
     for _ in range(TRIES):

@@ -3,26 +3,22 @@
 ``python -m tests.hostile.programs.lifetime <library> <case>``
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable
-from typing import Any
 
 from tests.hostile.programs import arguments, begin, library, report
 
 LIBRARY, CASE = arguments()
 m = library(LIBRARY)
 fields = m.fields
-CASES: dict[str, Callable[[], None]] = {}
+CASES = {}
 
 
-def case(function: Callable[[], None]) -> Callable[[], None]:
+def case(function):
     CASES[function.__name__] = function
     return function
 
@@ -40,18 +36,18 @@ class Parent(m.Schema):
 DATA = {"child": {"name": "x"}, "children": [{"name": "y"}], "again": None}
 
 
-def works(schema: Any) -> bool:
+def works(schema):
     return bool(schema.dump(DATA) == DATA and schema.load(DATA) == DATA)
 
 
-def used() -> Any:
+def used():
     schema = Parent()
     assert works(schema)
     assert works(schema)
     return schema
 
 
-def tried(what: str, call: Callable[..., object], *args: Any, **options: Any) -> None:
+def tried(what, call, *args, **options):
     begin(what)
     try:
         call(*args, **options)
@@ -62,7 +58,7 @@ def tried(what: str, call: Callable[..., object], *args: Any, **options: Any) ->
 
 
 @case
-def schemas_are_freed() -> None:
+def schemas_are_freed():
     """In cycles with themselves, their fields and user objects, plans or not."""
     seen = thrown_away()
     m.class_registry._registry.clear()
@@ -71,12 +67,12 @@ def schemas_are_freed() -> None:
     report("alive", sum(ref() is not None for ref in seen))
 
 
-def thrown_away() -> list[weakref.ref[Any]]:
+def thrown_away():
     class Thrown(m.Schema):
         child = fields.Nested(lambda: Thrown(), allow_none=True)
         method = fields.Method("get")
 
-        def get(self, obj: Any) -> int:
+        def get(self, obj):
             return 1
 
     schema = Thrown()
@@ -89,14 +85,14 @@ def thrown_away() -> list[weakref.ref[Any]]:
 
 
 @case
-def collected_in_mid_call() -> None:
+def collected_in_mid_call():
     class Item:
         @property
-        def child(self) -> Any:
+        def child(self):
             gc.collect()
             return {"name": "x"}
 
-        children: tuple[Any, ...] = ()
+        children = ()
         again = None
 
     schema = used()
@@ -106,23 +102,23 @@ def collected_in_mid_call() -> None:
 
 
 @case
-def at_exit() -> None:
+def at_exit():
     schema = used()
     atexit.register(lambda: report("at exit", works(schema)))
 
 
 @case
-def finalizers_at_shutdown() -> None:
+def finalizers_at_shutdown():
     """Objects that dump while the interpreter takes its modules apart."""
     schema = used()
 
     class Last:
-        def __init__(self) -> None:
+        def __init__(self):
             self.schema = schema
             self.data = DATA
             self.write = os.write
 
-        def __del__(self) -> None:
+        def __del__(self):
             try:
                 result = self.schema.dump(self.data)
                 word = b"dumped" if result == self.data else b"wrong"
@@ -137,11 +133,11 @@ def finalizers_at_shutdown() -> None:
 
 
 @case
-def threads_at_shutdown() -> None:
+def threads_at_shutdown():
     """Daemon threads in the middle of dumps and loads when the interpreter ends."""
     schema, rows = used(), [DATA] * 20_000
 
-    def work() -> None:
+    def work():
         while True:
             schema.dump(rows, many=True)
             schema.load(rows, many=True)
@@ -153,11 +149,11 @@ def threads_at_shutdown() -> None:
 
 
 @case
-def fork() -> None:
+def fork():
     schema = used()
     stop = threading.Event()
 
-    def work() -> None:
+    def work():
         while not stop.is_set():
             works(schema)
 
@@ -176,7 +172,7 @@ def fork() -> None:
 
 
 @case
-def subinterpreter() -> None:
+def subinterpreter():
     """Another interpreter gets the real marshmallow; this one is none the worse."""
     try:
         import _interpreters as interpreters
@@ -205,7 +201,7 @@ os.write({write}, answer.encode())
 
 
 @case
-def schema_taken_apart_in_mid_dump() -> None:
+def schema_taken_apart_in_mid_dump():
     """What a dump uses is taken from under it; afterwards a new schema is as ever."""
 
     harms = (
@@ -226,7 +222,7 @@ def schema_taken_apart_in_mid_dump() -> None:
             last = fields.Integer()
 
             @m.post_dump
-            def after(self, data: Any, **kwargs: Any) -> Any:
+            def after(self, data, **kwargs):
                 gc.collect()
                 return data
 
@@ -237,7 +233,7 @@ def schema_taken_apart_in_mid_dump() -> None:
                 victim.dump(row)
                 victim.dump(row)
 
-            def act(victim: Any = victim, harm: Any = harm) -> int:
+            def act(victim=victim, harm=harm):
                 exec(harm, {**names, "schema": victim})
                 gc.collect()
                 return 2
@@ -247,7 +243,7 @@ def schema_taken_apart_in_mid_dump() -> None:
 
 
 @case
-def collections_that_change() -> None:
+def collections_that_change():
     """Lists and mappings that grow, shrink or empty themselves while they are walked."""
 
     class Names(m.Schema):
@@ -256,11 +252,11 @@ def collections_that_change() -> None:
         table = fields.Dict(keys=fields.String(), values=fields.Nested(Child))
 
     class Eager:
-        def __init__(self, act: Callable[[], object]) -> None:
+        def __init__(self, act):
             self.act = act
 
         @property
-        def name(self) -> str:
+        def name(self):
             self.act()
             return "x"
 
@@ -270,13 +266,13 @@ def collections_that_change() -> None:
         "grow": lambda rows: rows.append({"name": "z"}) if len(rows) < 50 else None,
         "replace": lambda rows: rows.__setitem__(slice(None), [{"name": "w"}] * 3),
     }.items():
-        rows: list[Any] = []
+        rows = []
         rows += [Eager(lambda act=act, rows=rows: act(rows)) for _ in range(20)]
         begin(title)
         report(f"{title} many", len(Child(many=True).dump(rows)))
         rows += [Eager(lambda act=act, rows=rows: act(rows)) for _ in range(20)]
         report(f"{title} list", len(Names().dump({"rows": rows})["rows"]))
-    table: dict[str, Any] = {}
+    table = {}
     for number in range(20):
         table[f"k{number}"] = Eager(lambda: table.pop(next(iter(table)), None))
     tried("table", Names().dump, {"table": table})
@@ -284,10 +280,10 @@ def collections_that_change() -> None:
 
 
 @case
-def hostile_values() -> None:
+def hostile_values():
     """Values whose comparison, hash, text and class do what they like."""
 
-    def refuse(self: Any, *args: Any) -> Any:
+    def refuse(self, *args):
         raise ZeroDivisionError("asked")
 
     asked = ("eq", "hash", "bool", "str", "iter", "len")
@@ -295,10 +291,10 @@ def hostile_values() -> None:
     Hostile = type("Hostile", (), {**methods, "__class__": property(refuse)})
 
     class Liar(list):
-        def __len__(self) -> int:
+        def __len__(self):
             return 10**9
 
-        def __iter__(self) -> Any:
+        def __iter__(self):
             return iter(({"name": "x"},))
 
     kinds = {

@@ -4,8 +4,6 @@ Reports how many allocations were made to fail, every outcome that was neither M
 right answer, and how many blocks of memory such a round leaves behind.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import decimal
 import enum
@@ -13,8 +11,6 @@ import gc
 import json
 import sys
 import uuid
-from collections.abc import Callable
-from typing import Any
 
 from althaia import msgpack, stream
 from tests.hostile.programs import arguments, begin, library, report
@@ -46,25 +42,25 @@ class Everything(m.Schema):
     table = fields.Dict(keys=fields.String(), values=fields.Integer())
     shout = fields.Method("make_shout", dump_default="")
 
-    def make_shout(self, obj: Any) -> str:
+    def make_shout(self, obj):
         return "LOUD"
 
     @m.post_dump
-    def after_dump(self, data: Any, **kwargs: Any) -> Any:
+    def after_dump(self, data, **kwargs):
         data["done"] = True
         return data
 
     @m.pre_load
-    def before_load(self, data: Any, **kwargs: Any) -> Any:
+    def before_load(self, data, **kwargs):
         return {name: value for name, value in data.items() if name not in ("done", "shout")}
 
     @m.validates("number")
-    def check_number(self, value: int, **kwargs: Any) -> None:
+    def check_number(self, value, **kwargs):
         if value < 0:
             raise m.ValidationError("below zero")
 
 
-def item() -> dict[str, Any]:
+def item():
     child = {"name": "x", "tags": ["a", "b"]}
     return {
         "number": 7,
@@ -85,11 +81,11 @@ TEXTS = Everything(many=True).dump([item()] * 2)
 WRONG = {**TEXT, "no": "x", "children": [{"name": 1}], "extra": 1}
 
 
-def fresh_dump() -> Any:
+def fresh_dump():
     return Everything().dump(item())
 
 
-def fresh_load() -> Any:
+def fresh_load():
     return Everything().load(TEXT)
 
 
@@ -109,7 +105,7 @@ Long = m.Schema.from_dict(
 rows, lines = Long(many=True), Long()
 
 
-JOBS: dict[str, Callable[[], Any]] = {
+JOBS = {
     "dump": lambda: dumping.dump(item()),
     "dump many": lambda: dumping.dump([item()] * 2, many=True),
     "load": lambda: loading.load(TEXT),
@@ -138,7 +134,7 @@ if LIBRARY == "plans":
 
     upstream = load_upstream()
 
-    def make_plans() -> Any:
+    def make_plans():
         # With the free lists empty, pairs are allocated too: CPython 3.11 crashes where there is
         # no memory for the one in an iterator over items().
         gc.collect()

@@ -3,15 +3,11 @@
 ``python -m tests.hostile.programs.memory_steps plans`` prints a line for each job.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import decimal
 import enum
 import ipaddress
 import uuid
-from collections.abc import Callable
-from typing import Any
 
 from tests.hostile.programs import arguments, begin, library, report
 from tests.hostile.programs.allocations import run
@@ -28,7 +24,7 @@ class Colour(enum.Enum):
 MOMENT = dt.datetime(2020, 1, 2, 3, 4, 5, 6, tzinfo=dt.UTC)
 
 
-def refuse(value: Any) -> None:
+def refuse(value):
     raise m.ValidationError("no")
 
 
@@ -38,24 +34,24 @@ class Inner(m.Schema):
 
 class Hooked(Inner):
     @m.post_dump
-    def dumped(self, data: Any, **kwargs: Any) -> Any:
+    def dumped(self, data, **kwargs):
         return dict(data)
 
     @m.pre_load
-    def loaded(self, data: Any, **kwargs: Any) -> Any:
+    def loaded(self, data, **kwargs):
         return dict(data)
 
     @m.validates_schema
-    def checked(self, data: Any, **kwargs: Any) -> None:
+    def checked(self, data, **kwargs):
         if data.get("x") == 13:
             raise m.ValidationError({"x": ["unlucky"]})
 
 
 class Own(fields.Field):
-    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+    def _serialize(self, value, attr, obj, **kwargs):
         return [value]
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+    def _deserialize(self, value, attr, data, **kwargs):
         if value == "bad":
             raise m.ValidationError({"deep": ["no"]}, valid_data=1)
         return [value]
@@ -63,16 +59,16 @@ class Own(fields.Field):
 
 class Computed(fields.Raw):
     @property
-    def data_key(self) -> Any:
+    def data_key(self):
         return None
 
     @data_key.setter
-    def data_key(self, value: Any) -> None:
+    def data_key(self, value):
         pass
 
 
 # For each kind of field: the field, what is dumped, what is loaded, what is refused.
-KINDS: dict[str, tuple[Any, Any, Any, list[Any]]] = {
+KINDS = {
     "Raw": (fields.Raw(validate=refuse), 1, m.missing, [1]),
     "Raw, missing": (fields.Raw(required=True, dump_default=5), m.missing, 1, [m.missing, None]),
     "Raw, default": (fields.Raw(load_default=list, dump_default=list), m.missing, m.missing, []),
@@ -135,23 +131,23 @@ KINDS: dict[str, tuple[Any, Any, Any, list[Any]]] = {
 
 
 class Base(m.Schema):
-    def give(self, obj: Any) -> Any:
+    def give(self, obj):
         return [obj["f"]]
 
-    def take(self, value: Any) -> Any:
+    def take(self, value):
         if value == "bad":
             raise m.ValidationError(["no"])
         return [value]
 
 
-def jobs(kind: str) -> dict[str, Callable[[], Any]]:
+def jobs(kind):
     field, dumped, loaded, refused = KINDS[kind]
     schema = Base.from_dict({"f": field})()
 
-    def filled(value: Any) -> dict[str, Any]:
+    def filled(value):
         return {} if value is m.missing else {"f": value}
 
-    def refusals() -> Any:
+    def refusals():
         return [schema.validate(filled(each)) for each in refused]
 
     found = {

@@ -3,12 +3,8 @@
 ``python -m tests.hostile.programs.texts <library> <KiB of stack>``
 """
 
-from __future__ import annotations
-
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
 
 from tests.hostile.programs import arguments, begin, library, report
 
@@ -31,18 +27,18 @@ class Packed(m.Schema):
             from althaia import msgpack as render_module
 
 
-def packed(levels: int) -> bytes:
+def packed(levels):
     return b"\x81\xa3raw" + b"\x91" * levels + b"\xc0"
 
 
-def nested(levels: int, key: str | None = None) -> Any:
-    value: Any = [] if key is None else {}
+def nested(levels, key=None):
+    value = [] if key is None else {}
     for _ in range(levels):
         value = [value] if key is None else {key: value}
     return value
 
 
-TEXTS: dict[str, Callable[[], Any]] = {
+TEXTS = {
     "openings": lambda: Node().loads("[" * 10_000_000),
     "objects": lambda: Node().loads('{"raw":' * 1_000_000),
     "deep": lambda: Node().loads('{"raw":' + "[" * 100_000 + "]" * 100_000 + "}"),
@@ -80,7 +76,7 @@ TEXTS: dict[str, Callable[[], Any]] = {
 }
 
 
-def try_all() -> None:
+def try_all():
     for what, load in TEXTS.items():
         if LIBRARY == "upstream" and what.startswith("packed"):
             continue

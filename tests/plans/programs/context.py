@@ -5,14 +5,10 @@ lazy: with a context, with ``Meta.ordered``, with fields that are inferred, and 
 that are named or "self".
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import decimal
 import uuid
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import marshmallow as real
 
@@ -20,7 +16,7 @@ from althaia import marshmallow as ours
 from althaia.engine.analysis import LAZY_NAMES
 
 
-def answers(ma: Any, ask: Callable[[Any], Any]) -> tuple[list[Any], list[Any]]:
+def answers(ma, ask):
     """What a scenario gives, often enough for prototypes, and what it warns of where."""
     found = []
     with warnings.catch_warnings(record=True) as caught:
@@ -37,13 +33,13 @@ def answers(ma: Any, ask: Callable[[Any], Any]) -> tuple[list[Any], list[Any]]:
     return found, said
 
 
-def schemas(ma: Any, **options: Any) -> tuple[Any, Any]:
+def schemas(ma, **options):
     class Inner(ma.Schema):
         a = ma.fields.Integer()
         seen = ma.fields.Function(lambda obj, context: sorted(context))
         said = ma.fields.Method("say")
 
-        def say(self, obj: Any) -> Any:
+        def say(self, obj):
             return sorted(self.context)
 
     class Outer(ma.Schema):
@@ -70,11 +66,11 @@ DATA = {
 }
 
 
-def scenario(**made: Any) -> Callable[[Any], Any]:
+def scenario(**made):
     """Ask instances of each release's own classes, which are made once."""
-    classes: dict[str, Any] = {}
+    classes = {}
 
-    def ask(ma: Any) -> Any:
+    def ask(ma):
         cls = classes.setdefault(ma.__name__, schemas(ma)[0])
         # Each its own, which the call changes.
         schema = cls(
@@ -88,11 +84,11 @@ def scenario(**made: Any) -> Callable[[Any], Any]:
     return ask
 
 
-def by_options(**options: Any) -> Callable[[Any], Any]:
+def by_options(**options):
     """The same of a class with options that only this release has."""
-    classes: dict[str, Any] = {}
+    classes = {}
 
-    def ask(ma: Any) -> Any:
+    def ask(ma):
         cls = classes.setdefault(ma.__name__, schemas(ma, **options)[0])
         schema = cls()
         made = [type(getattr(schema, name)).__name__ for name in MAPPINGS]
@@ -104,7 +100,7 @@ def by_options(**options: Any) -> Callable[[Any], Any]:
     return ask
 
 
-def inferred(ma: Any) -> Any:
+def inferred(ma):
     """Values of every type that upstream has a field for, and of others."""
 
     class S(ma.Schema):
@@ -125,7 +121,7 @@ def inferred(ma: Any) -> Any:
     return found
 
 
-def in_full(ma: Any) -> Any:
+def in_full(ma):
     """Instances that are built in full, from the caller's line."""
 
     class S(ma.Schema):
@@ -134,14 +130,14 @@ def in_full(ma: Any) -> Any:
 
         a = ma.fields.Integer()
 
-        def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+        def on_bind_field(self, field_name, field_obj):
             field_obj.metadata = dict(self.context)
 
     schema = S(context={"b": 1})
     return repr(schema.dump({"a": 1})), repr(schema.fields), schema.fields["a"].metadata
 
 
-def set_on_instance(ma: Any) -> Any:
+def set_on_instance(ma):
     """``ordered`` and ``context`` given to an instance that is there already."""
 
     class S(ma.Schema):
@@ -160,14 +156,14 @@ def set_on_instance(ma: Any) -> Any:
     )
 
 
-def colliding(ma: Any) -> Any:
+def colliding(ma):
     """Two fields under one key, where each instance is built in full."""
 
     class S(ma.Schema):
         a = ma.fields.Integer()
         b = ma.fields.Integer(data_key="a")
 
-        def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+        def on_bind_field(self, field_name, field_obj):
             field_obj.metadata = {"bound": field_name}
 
     return S()
@@ -201,14 +197,14 @@ VALUES = [
 ]
 
 
-def is_lazy(schema: Any) -> bool:
+def is_lazy(schema):
     import gc
 
     (state,) = [each for each in gc.get_referents(schema) if isinstance(each, dict)]
     return LAZY_NAMES.isdisjoint(list(state))
 
 
-def main() -> None:
+def main():
     for name, ask in SCENARIOS.items():
         expected, actual = answers(real, ask), answers(ours, ask)
         assert expected == actual, (

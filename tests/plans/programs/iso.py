@@ -3,11 +3,8 @@
 Prints ``iso`` once fields answer to made-up text as the real ones do, with the same time zones.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import random
-from typing import Any
 
 import marshmallow as real
 
@@ -36,7 +33,7 @@ TEXTS = [
 SIGNS = "0123456789:-+.TZ \n\u0663"
 
 
-def texts(count: int) -> list[str]:
+def texts(count):
     """The texts, and as many changed ones as asked for."""
     chance = random.Random(26)
     found = list(TEXTS)
@@ -49,7 +46,7 @@ def texts(count: int) -> list[str]:
     return found
 
 
-def schema(ma: Any) -> Any:
+def schema(ma):
     fields = ma.fields
 
     class S(ma.Schema):
@@ -65,14 +62,14 @@ def schema(ma: Any) -> Any:
     return S()
 
 
-def answer(schema: Any, data: Any) -> str:
+def answer(schema, data):
     try:
         return repr(schema.load(data))
     except Exception as error:
         return f"{type(error).__name__} {error}"
 
 
-def main() -> None:
+def main():
     theirs, mine = schema(real), schema(ours)
     assert all(step.narrow for step in planner.build(mine, "load").steps)
     for text in [*texts(1_500), None, 5, b"2024-05-06", dt.date(2024, 5, 6)]:

@@ -3,14 +3,11 @@
 Prints ``kinds_of_3`` once every answer is the same and each usual field has a step of its own.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import inspect
 import uuid
 import warnings
 from functools import cache, partial
-from typing import Any
 
 import marshmallow as real
 import wrapt
@@ -29,33 +26,33 @@ NUMBERS = [0, 1, -1, 1.5, -1.5, True, "3", "1.5", "x", 10**12, 10**30, None, [],
 OBJECTS = [{"a": 1}, None, 5]
 
 
-def one(value: Any) -> Any:
+def one(value):
     return ["one", value]
 
 
 class One:
-    def __call__(self, value: Any) -> Any:
+    def __call__(self, value):
         return one(value)
 
 
 class Computed(One):
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         raise AttributeError(name)
 
 
-def two(value: Any, context: Any) -> Any:
+def two(value, context):
     return ["two", value, sorted(context)]
 
 
-def by_default(value: Any, known: Any = 3) -> Any:
+def by_default(value, known=3):
     return ["default", value, known]
 
 
 class Two:
-    def __call__(self, value: Any, context: Any) -> Any:
+    def __call__(self, value, context):
         return two(value, context)
 
-    def method(self, value: Any, context: Any) -> Any:
+    def method(self, value, context):
         return two(value, context)
 
 
@@ -78,7 +75,7 @@ WITH_CONTEXT = {"two", "by_default", "method", "object_of_two"}
 """The field's own method gives them the context."""
 
 
-def schemas(ma: Any) -> list[Any]:
+def schemas(ma):
     span = ma.fields.TimeDelta
     # Before 3.17 the numbers are whole.
     types = (
@@ -109,14 +106,14 @@ OTHERS = [
 ]
 
 
-def outcome(call: Any, *args: Any) -> str:
+def outcome(call, *args):
     try:
         return repr(call(*args))
     except Exception as error:
         return f"{type(error).__name__} {error}"
 
 
-def answers(ma: Any) -> list[str]:
+def answers(ma):
     spans, functions, others = schemas(ma)
     found = []
     for each in OTHERS:
@@ -138,7 +135,7 @@ def answers(ma: Any) -> list[str]:
     return found
 
 
-def main() -> None:
+def main():
     warnings.simplefilter("ignore")
     instances.build_at_once(True)
     for number, (theirs, mine) in enumerate(zip(answers(real), answers(ours), strict=True)):

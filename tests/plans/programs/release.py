@@ -1,13 +1,10 @@
 """Runs in a process of its own: the installed release, compared with ours made from it."""
 
-from __future__ import annotations
-
 import datetime as dt
 import enum
 import importlib.metadata
 import sys
 from pathlib import Path
-from typing import Any
 
 import marshmallow as real
 
@@ -23,7 +20,7 @@ class Colour(enum.Enum):
     RED = 1
 
 
-def schemas(ma: Any) -> dict[str, Any]:
+def schemas(ma):
     """Schemas that touch every fact in which releases differ."""
     fields, validate = ma.fields, ma.validate
 
@@ -55,7 +52,7 @@ def schemas(ma: Any) -> dict[str, Any]:
         checked = fields.Integer(validate=lambda value: False)
 
         @ma.validates_schema
-        def always(self, data: Any, **kwargs: Any) -> None:
+        def always(self, data, **kwargs):
             if data.get("name") == "no":
                 raise ma.ValidationError({"name": ["not this one"], "inner": MESSAGES})
 
@@ -64,7 +61,7 @@ def schemas(ma: Any) -> dict[str, Any]:
 
 MESSAGES = {"a": ["shared"]}
 NAN = float("nan")
-LOADED: list[dict[str, Any]] = [
+LOADED = [
     {"name": "x", "p": {"q": 1}},
     {"name": "no"},
     {"name": 3, "url": "http://a.example#top", "email": "a@b.example"},
@@ -86,7 +83,7 @@ LOADED: list[dict[str, Any]] = [
     {"copied": {"A": 1}, "single": {"A": 1}},
     {"table": {"a": "x", "b": 1}, "checked": 1},
 ]
-DUMPED: list[Any] = [
+DUMPED = [
     {"name": "x", "p": {"q": 5}, "p.q": 6, "pair": (1, 2), "table": {"a": 1}},
     {"pair": (1,), "colour": Colour.RED, "span": dt.timedelta(days=1, seconds=0.5)},
     {"inner": {"a": 1}, "items": [{"a": 2}], "pluck": {"a": 3}, "nothing": {"empty": 4}},
@@ -98,20 +95,14 @@ DUMPED: list[Any] = [
         "stamp_ms": dt.datetime(2024, 1, 2, tzinfo=dt.UTC),
     },
 ]
-PARTIAL: list[Any] = [
-    None,
-    True,
-    ("name", "inner.a", "INNER.a", "INNER.A"),
-    ("name", "inner.a"),
-    ("INNER.a",),
-]
+PARTIAL = [None, True, ("name", "inner.a", "INNER.a", "INNER.A"), ("name", "inner.a"), ("INNER.a",)]
 
 
 LEFT = {"stamp", "stamp_ms", "checked"}
 """Loaded by the field's own method in all releases; the last is validated by it in some."""
 
 
-def outcome(call: Any, *args: Any, **options: Any) -> str:
+def outcome(call, *args, **options):
     try:
         return repr(call(*args, **options))
     except Exception as error:
@@ -119,7 +110,7 @@ def outcome(call: Any, *args: Any, **options: Any) -> str:
         return f"{type(error).__name__} {shown!r}"
 
 
-def answers(ma: Any) -> list[str]:
+def answers(ma):
     """What a library says to all of the input, with messages that user code shares."""
     found = []
     for cls in schemas(ma).values():
@@ -135,12 +126,12 @@ def answers(ma: Any) -> list[str]:
     return found
 
 
-def compare_answers() -> None:
+def compare_answers():
     for number, (theirs, mine) in enumerate(zip(answers(real), answers(ours), strict=True)):
         assert theirs == mine, f"{number}:\n real {theirs}\n ours {mine}"
 
 
-def compare_plans() -> None:
+def compare_plans():
     """Nothing is left to a field's own method but what is everywhere."""
     for cls in schemas(ours).values():
         for direction in ("dump", "load"):
@@ -151,7 +142,7 @@ def compare_plans() -> None:
             assert left <= LEFT, {step.attr: step.why for step in plan.steps}
 
 
-def main() -> None:
+def main():
     version = importlib.metadata.version("marshmallow")
     assert Path(real.__file__) == Path(ours.__file__), (real.__file__, ours.__file__)
     assert real is not ours
