@@ -6,17 +6,6 @@
 
 #include "althaia/cpython/layout.h"
 
-/* getattr(obj, name, missing) as a new reference, NULL on error. */
-static PyObject *
-althaia_getattr(PyObject *obj, PyObject *name, PyObject *missing)
-{
-    PyObject *value;
-    if (althaia_optional_attr(obj, name, &value) < 0) {
-        return NULL;
-    }
-    return value != NULL ? value : Py_NewRef(missing);
-}
-
 static PyObject *althaia_getitem_name = NULL;
 
 /* Clear the current exception and return 1 if marshmallow.utils._get_value_for_key ignores
@@ -83,7 +72,10 @@ althaia_get_value(PyObject *obj, PyObject *key, PyObject *missing)
             }
         }
     }
-    return althaia_getattr(obj, key, missing);
+    if (althaia_optional_attr(obj, key, &value) < 0) {
+        return NULL;
+    }
+    return value != NULL ? value : Py_NewRef(missing);
 }
 
 /* Return 1 if instances of the class are true without running user code (no __bool__, no __len__).

@@ -2,7 +2,7 @@
  *
  * Each macro states one feature of the version that this is compiled for. A macro ALTHAIA_KNOWS_* is
  * 1 only for versions in whose own headers and code the feature was read: 0x03100000, the bound of
- * four of them, is CPython 3.16. Where it is 0, the public C API alone is used. The tests of each
+ * three of them, is CPython 3.16. Where it is 0, the public C API alone is used. The tests of each
  * version show that what is known there holds (tests/plans/test_guards.py).
  *
  * The shims below are our own: pythoncapi_compat is on no package index, and a copy of it would
@@ -90,25 +90,13 @@ althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
 }
 
 /* Access to fields that another thread may write at the same time. With the GIL these are plain
- * reads and writes. */
-#if ALTHAIA_HAS_GIL
-#define althaia_read_pointer(place) (*(place))
-#define althaia_read_byte(place) (*(place))
-#define althaia_read_tag(place) (*(place))
-#define althaia_read_version(place) (*(place))
-#define althaia_read_int(place) (*(place))
-#define althaia_write_int(place, number) (*(place) = (number))
-#define althaia_write_tag(place, tag) (*(place) = (tag))
-#define althaia_write_version(place, version) (*(place) = (version))
+ * reads and writes, which MSVC never divides. */
+#if ALTHAIA_HAS_GIL || defined(_MSC_VER)
+#define althaia_read(place) (*(place))
+#define althaia_write(place, value) (*(place) = (value))
 #else
-#define althaia_read_pointer(place) _Py_atomic_load_ptr_relaxed(place)
-#define althaia_read_byte(place) _Py_atomic_load_uint8_relaxed(place)
-#define althaia_read_tag(place) _Py_atomic_load_uint_relaxed(place)
-#define althaia_read_version(place) _Py_atomic_load_uint64_relaxed(place)
-#define althaia_read_int(place) _Py_atomic_load_int_relaxed(place)
-#define althaia_write_int(place, number) _Py_atomic_store_int_relaxed(place, number)
-#define althaia_write_tag(place, tag) _Py_atomic_store_uint_relaxed(place, tag)
-#define althaia_write_version(place, version) _Py_atomic_store_uint64_relaxed(place, version)
+#define althaia_read(place) __atomic_load_n(place, __ATOMIC_RELAXED)
+#define althaia_write(place, value) __atomic_store_n(place, value, __ATOMIC_RELAXED)
 #endif
 
 /* Store a pointer and return the one before. */
@@ -139,7 +127,7 @@ althaia_count(int64_t *counter, int64_t more)
 static inline int64_t
 althaia_counted(int64_t *counter)
 {
-    return (int64_t)althaia_read_version((uint64_t *)counter);
+    return althaia_read(counter);
 }
 
 /* Return the interned str that a static variable keeps, as a borrowed reference; NULL on error.
@@ -194,7 +182,7 @@ althaia_type_lookup(PyObject *type, PyObject *name)
     return althaia_type_lookup_or(type, name, Py_None);
 }
 
-#define ALTHAIA_TYPE_TAG(type) althaia_read_tag(&((PyTypeObject *)(type))->tp_version_tag)
+#define ALTHAIA_TYPE_TAG(type) althaia_read(&((PyTypeObject *)(type))->tp_version_tag)
 
 /* Return the type version, which is unique in the process and which CPython resets whenever the
  * type or one of its bases changes. Assign one if the type has none; return 0 if CPython has no
@@ -327,7 +315,7 @@ althaia_dict_version(PyObject *dict)
         return 0;
     }
 #endif
-    return althaia_read_version(&((PyDictObject *)dict)->ma_version_tag);
+    return althaia_read(&((PyDictObject *)dict)->ma_version_tag);
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif

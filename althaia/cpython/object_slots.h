@@ -39,13 +39,13 @@ static inline int
 althaia_is_plain(PyObject *obj)
 {
     unsigned int tag = ALTHAIA_TYPE_TAG(Py_TYPE(obj));
-    return tag != 0 && althaia_read_tag(&althaia_plain_types[tag % ALTHAIA_PLAIN_TYPES]) == tag;
+    return tag != 0 && althaia_read(&althaia_plain_types[tag % ALTHAIA_PLAIN_TYPES]) == tag;
 }
 
 static inline void
 althaia_remember_plain(unsigned int tag)
 {
-    althaia_write_tag(&althaia_plain_types[tag % ALTHAIA_PLAIN_TYPES], tag);
+    althaia_write(&althaia_plain_types[tag % ALTHAIA_PLAIN_TYPES], tag);
 }
 
 #endif

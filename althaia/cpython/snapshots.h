@@ -81,7 +81,7 @@ althaia_same_entries(PyObject *dict, PyObject *keys, PyObject *values, PyObject 
 static inline int
 althaia_has_noted_version(PyObject *dict, uint64_t *place)
 {
-    uint64_t version = althaia_read_version(place);
+    uint64_t version = althaia_read(place);
     return version != 0 && althaia_dict_version(dict) == version;
 }
 
@@ -92,7 +92,7 @@ static inline void
 althaia_note_version(uint64_t *place, uint64_t version)
 {
     if (version != 0) {
-        althaia_write_version(place, version);
+        althaia_write(place, version);
     }
 }
 
@@ -158,17 +158,17 @@ althaia_same_inline(PyObject *object, const althaia_inline_copy *copy)
     }
     now = (const althaia_values *)(object + 1);
     then = &copy->values;
-    if (now->capacity != then->capacity || althaia_read_byte(&now->size) != then->size
-        || !althaia_read_byte(&now->valid)) {
+    if (now->capacity != then->capacity || althaia_read(&now->size) != then->size
+        || !althaia_read(&now->valid)) {
         return 0;
     }
     for (int i = 0; i < then->capacity; i++) {
-        if (i != copy->unwatched && althaia_read_pointer(&now->values[i]) != then->values[i]) {
+        if (i != copy->unwatched && althaia_read(&now->values[i]) != then->values[i]) {
             return 0;
         }
     }
     for (int i = 0; i < then->size; i++) {
-        if (althaia_read_byte(&althaia_inline_order(now)[i]) != althaia_inline_order(then)[i]) {
+        if (althaia_read(&althaia_inline_order(now)[i]) != althaia_inline_order(then)[i]) {
             return 0;
         }
     }

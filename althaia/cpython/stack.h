@@ -183,72 +183,38 @@ althaia_stack_below_floor(uintptr_t here)
     return -1;
 }
 
-/* Return `althaia.seam.pause`, a function that does nothing, as a borrowed reference; NULL without an
- * error if the module is not there. It is looked up, not made: compiling Python source in the middle
- * of a call ends CPython 3.11 if the memory is exhausted. */
-static PyObject *
-althaia_the_pause(void)
-{
-    static PyObject *pause = NULL;
-    PyObject *found, *name, *seam;
-#ifdef Py_GIL_DISABLED
-    found = _Py_atomic_load_ptr_acquire(&pause);
-#else
-    found = pause;
-#endif
-    if (found != NULL || (name = PyUnicode_FromString("althaia.seam")) == NULL) {
-        return found;
-    }
-    seam = PyImport_GetModule(name);
-    Py_DECREF(name);
-    if (seam == NULL) {
-        return NULL;
-    }
-    found = PyObject_GetAttrString(seam, "pause");
-    Py_DECREF(seam);
-    /* The reference is kept for ever, also that of a thread that stores the same function. */
-#ifdef Py_GIL_DISABLED
-    _Py_atomic_store_ptr_release(&pause, found);
-#else
-    pause = found;
-#endif
-    return found;
-}
-
 /* Process what is pending for this thread: signal handlers, a request for the GIL, asynchronous
  * exceptions, a garbage collection. Return 0, or -1 with the exception that one of them raised.
  *
  * The C API has no function for all of these, but each call of an interpreted function processes
- * them. Releasing and re-acquiring the GIL is no substitute: a waiting thread is woken, finds the
- * GIL taken again and continues to wait. */
+ * them: `althaia.seam.pause`, which does nothing. It is looked up, not made: compiling Python source
+ * in the middle of a call ends CPython 3.11 if the memory is exhausted. Releasing and re-acquiring
+ * the GIL is no substitute: a waiting thread is woken, finds the GIL taken again and continues to
+ * wait. */
 static ALTHAIA_OUT_OF_LINE int
 althaia_look_around(void)
 {
-    PyObject *nothing, *pause;
+    /* It stays when the modules are gone. Threads that find it at once store the same function. */
+    static PyObject *pause = NULL;
+    PyObject *name, *seam, *nothing;
     althaia_thread.checks_left = ALTHAIA_CHECKS_A_LOOK;
     if (PyErr_Occurred()) {
         return 0;
     }
-    if ((pause = althaia_the_pause()) == NULL) {
+    if (pause == NULL && (name = PyUnicode_FromString("althaia.seam")) != NULL) {
+        seam = PyImport_GetModule(name);
+        Py_DECREF(name);
+        if (seam != NULL) {
+            pause = PyObject_GetAttrString(seam, "pause");
+            Py_DECREF(seam);
+        }
+    }
+    if (pause == NULL) {
         return PyErr_Occurred() ? -1 : PyErr_CheckSignals();
     }
     nothing = PyObject_CallNoArgs(pause);
-    if (nothing == NULL) {
-        return -1;
-    }
-    Py_DECREF(nothing);
-    return 0;
-}
-
-static ALTHAIA_OUT_OF_LINE int
-althaia_check_slowly(uintptr_t here)
-{
-    if (here < althaia_thread.floor || here >= althaia_thread.high) {
-        if (althaia_stack_below_floor(here) < 0) {
-            return -1;
-        }
-    }
-    return althaia_thread.checks_left < 0 ? althaia_look_around() : 0;
+    Py_XDECREF(nothing);
+    return nothing == NULL ? -1 : 0;
 }
 
 /* Check the stack before a deeper call. Return 0, or -1 with RecursionError set if too little is
@@ -285,23 +251,10 @@ althaia_tick(void)
                                                             : althaia_check_signals();
 }
 
-/* Check the stack as althaia_check_stack() does, and process what is pending as althaia_tick()
- * does. */
-static inline int
-althaia_check(void)
-{
-    uintptr_t here = ALTHAIA_HERE();
-    if (ALTHAIA_SELDOM(here < althaia_thread.floor || here >= althaia_thread.high
-                       || --althaia_thread.checks_left < 0)) {
-        return althaia_check_slowly(here);
-    }
-    return althaia_check_signals();
-}
-
 /* The first statement of a function that returns a new reference: return NULL if a check fails. */
-#define ALTHAIA_CHECK      \
-    if (althaia_check()) { \
-        return NULL;       \
+#define ALTHAIA_CHECK                                      \
+    if (althaia_check_stack() < 0 || althaia_tick() < 0) { \
+        return NULL;                                       \
     }
 
 /* How many interpreted functions a nested schema counts for. Upstream calls four or more for each, so

@@ -43,7 +43,7 @@ cdef class Analysis:
     cpdef watch_list(self, items)
     cpdef watch_entry(self, mapping, key)
     cpdef schema_value(self, name)
-    cpdef field_flag(self, field, name)
+    cpdef typed_value(self, field, name, type_, bint optional=*)
     cpdef class_method(self, cls, name)
     cpdef check_readable(self, field)
     cdef int watch_group(self, tuple group) except -1

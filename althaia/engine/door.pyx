@@ -30,7 +30,6 @@ from althaia.engine.run cimport (
     partial_of,
     unknown_of,
     valid_plan,
-    write_dump_with_hooks,
 )
 from althaia.engine.plan cimport (
     DUMP,
@@ -168,13 +167,13 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
     althaia_count(&counters.calls, counted)
     althaia_enter()
     try:
-        if wanted == WHOLE:
-            result = dump_with_hooks(plan, obj, frame.many, frame)
-        elif wanted == FIELDS:
+        if wanted == FIELDS:
             result = dump_items(plan, obj, frame.many, frame)
         else:
+            result = dump_with_hooks(plan, obj, frame.many, frame, sink)
+        if sink is not None:
             althaia_count(&counters.straight, 1)
-            if not write_dump_with_hooks(plan, obj, frame.many, frame, sink):
+            if not result:
                 # There is nothing to write; the sink raises the render module's own error.
                 sink.put_value(upstream.missing)
             result = sink.finished_bytes() if wanted == BYTES else sink.finished()

@@ -53,7 +53,7 @@ from althaia.engine.run cimport (
     FAILED, INPUT_WORD, NO_WORDS, Check, DumpFrame, DumpPlan, DumpStep, FixedText, LoadFrame,
     LoadPlan, LoadStep, add_to_trail, constructed, dump_with_hooks, fail, field_deserialize,
     handled_error, is_of_json, is_plain_flag, is_unseen, load_value, load_whole_or_fail, many_of,
-    open_dump_frame, open_load_frame, partial_of, unknown_of, valid_plan, write_dump_with_hooks,
+    open_dump_frame, open_load_frame, partial_of, unknown_of,
 )
 from althaia.formats.codec cimport ARRAY, Sink, Tape, after
 

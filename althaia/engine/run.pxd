@@ -203,21 +203,18 @@ cdef class DumpPlan(Plan):
 
 cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame)
 cdef object own_serialized(DumpPlan plan, object data, object many, object schema)
-cdef object dump_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame)
-cdef bint write_dump_with_hooks(
+cdef object dump_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
-) except -1
+)
 cdef DumpFrame open_dump_frame(DumpPlan plan, object schema)
 
 
 cdef class LoadPlan(Plan):
     cdef public bint silent_errors, has_validators, has_schema_validators, hooks_see_input
-    # None until a caller asks `known_keys`.
-    cdef set keys
     cdef readonly bint unique_keys
-    cdef readonly Keys text_keys
-    cdef set known_keys(self)
-    cdef int find_text_keys(self) except -1
+    # None until a caller asks `known_keys`.
+    cdef Keys keys
+    cdef Keys known_keys(self)
 
 
 cdef LoadFrame open_load_frame(

@@ -163,6 +163,7 @@ cdef struct KnownText:
 
 cdef class Keys:
     cdef readonly tuple names
+    # The number of each key.
     cdef dict numbers
     cdef KnownText* texts
     cdef Py_ssize_t count

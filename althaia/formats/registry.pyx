@@ -16,19 +16,15 @@ for _function, _of, _name in (
     _function.__module__, _function.__name__, _function.__qualname__ = _of, _name, _name
 
 
-def writes(module):
+cpdef bint writes(object module) except -1:
     """Return whether plans write what this render module's ``dumps`` returns."""
-    return writes_json(module)
-
-
-cdef bint writes_json(object module) except -1:
     return getattr(module, "dumps", None) in JSON_WRITERS
 
 
 cdef Sink open_sink(object module, dict options):
     """Return a sink for what ``module.dumps(..., **options)`` returns; None if that must be
     called."""
-    return sink_of(options) if writes_json(module) else None
+    return sink_of(options) if writes(module) else None
 
 
 cdef Tape parse(object module, object text):

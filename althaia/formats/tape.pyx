@@ -96,9 +96,7 @@ cdef class Tape:
             return self.scalar(&self.slots[at])
         if self.slots[at].shared:
             return self.shared[at]
-        if self.slots[at].type == ARRAY:
-            return self.make_array(at)
-        return self.make_record(at)
+        return self.make_array(at) if self.slots[at].type == ARRAY else self.make_record(at)
 
     cdef object share(self, Py_ssize_t at):
         """Return the value at a slot for a caller that may keep or change it: reading it again

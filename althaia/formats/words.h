@@ -53,8 +53,6 @@ althaia_multiply(uint64_t a, uint64_t b, uint64_t *high)
     unsigned __int128 product = (unsigned __int128)a * b;
     *high = (uint64_t)(product >> 64);
     return (uint64_t)product;
-#elif defined(_MSC_VER) && defined(_M_X64)
-    return _umul128(a, b, high);
 #else
     uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
     uint64_t low = a_low * b_low, cross = a_high * b_low + (low >> 32);
@@ -107,6 +105,13 @@ althaia_same_bytes(const void *one, const void *other, size_t size)
         }
     }
     return althaia_load_word(a + size - 8) == althaia_load_word(b + size - 8);
+}
+
+/* Return the value of a hexadecimal digit. */
+static inline uint32_t
+althaia_hexadecimal(uint8_t digit)
+{
+    return (digit & 15u) + (digit > '9') * 9u;
 }
 
 /* Return the eight decimal digits of a number, each in a byte of its own, the first one lowest. */

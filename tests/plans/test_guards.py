@@ -238,6 +238,5 @@ def test_what_holds_of_this_interpreter():
         known = sys.version_info[:2]
         assert facts["values of shared-key dictionaries"] == (known <= (3, 15))
         assert facts["values in instances"] == ((3, 13) <= known <= (3, 15))
-        assert facts["places of keys and attributes"] == (known <= (3, 15))
         assert facts["dictionary versions"] == (known <= (3, 13))
         assert facts["dictionary watchers"] == ((3, 14) <= known <= (3, 15))

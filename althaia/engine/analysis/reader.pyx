@@ -277,14 +277,15 @@ cdef class Analysis:
             raise NotPlannable(f"{name} is not a plain value")
         return raw
 
-    cpdef field_flag(self, field, name):
-        """Return a field's attribute that is True or False.
+    cpdef typed_value(self, field, name, type_, bint optional=False):
+        """Return an attribute that upstream's own ``__init__`` makes of a type; or of None, if it
+        is optional.
 
         :raises NotPlannable: it is anything else.
         """
         value = self.field_value(field, name)
-        if type(value) is not bool:
-            raise NotPlannable(f"{name} is neither True nor False")
+        if type(value) is not type_ and not (optional and value is None):
+            raise NotPlannable(f"{name} is a {type(value).__qualname__}")
         return value
 
     cpdef field_method(self, field, name, owner):

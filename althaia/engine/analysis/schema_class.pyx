@@ -260,8 +260,7 @@ cdef int _check_inferred(Analysis analysis) except -1:
     field, and ``Meta.ordered`` makes mappings ordered."""
     opts = static(type(analysis.schema), "opts")
     declared = static(type(analysis.schema), "_declared_fields")
-    if type(analysis.field_value(opts, "ordered")) is not bool:
-        raise NotPlannable("Meta.ordered is neither True nor False")
+    analysis.typed_value(opts, "ordered", bool)
     for option in ("fields", "additional"):
         named = analysis.field_value(opts, option)
         if type(named) not in (list, tuple):

@@ -49,11 +49,7 @@ cdef class LoadBoolean(LoadStep):
 
 def meanings_of(analysis, field):
     """Return ``truthy`` and ``falsy`` as keyword arguments of a step."""
-    truthy = analysis.field_value(field, "truthy")
-    falsy = analysis.field_value(field, "falsy")
-    if type(truthy) is not set or type(falsy) is not set:
-        raise NotPlannable("truthy or falsy is no set")
-    return {"truthy": truthy, "falsy": falsy}
+    return {name: analysis.typed_value(field, name, set) for name in ("truthy", "falsy")}
 
 
 KINDS.append(

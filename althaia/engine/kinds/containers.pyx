@@ -314,10 +314,7 @@ def load_list(analysis, field, options):
 
 def tuple_fields(analysis, field):
     """Return the fields inside a Tuple, and let the guard watch them."""
-    inner = analysis.field_value(field, "tuple_fields")
-    if type(inner) is not list:
-        raise NotPlannable("tuple_fields is no list")
-    return analysis.watch_list(inner)
+    return analysis.watch_list(analysis.typed_value(field, "tuple_fields", list))
 
 
 def dump_tuple(analysis, field, options):

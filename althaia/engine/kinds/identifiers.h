@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "althaia/formats/words.h"
+
 /* Store the 16 octets of a UUID's integer (an exact int), the highest one first. Return 0 without
  * an error if it does not fit. */
 static int
@@ -58,12 +60,6 @@ althaia_format_uuid(PyObject *number, char *at)
     return 36;
 }
 
-static inline int
-althaia_hex_value(Py_UCS1 digit)
-{
-    return (digit & 15) + (digit > '9') * 9;
-}
-
 /* Return the integer of a UUID text (an exact str) of 32 digits with its four hyphens; None for any
  * other form. */
 static PyObject *
@@ -82,7 +78,7 @@ althaia_uuid_number(PyObject *text)
         if (!Py_ISXDIGIT(at[0]) || !Py_ISXDIGIT(at[1])) {
             return Py_NewRef(Py_None);
         }
-        octets[i] = (unsigned char)(althaia_hex_value(at[0]) << 4 | althaia_hex_value(at[1]));
+        octets[i] = (unsigned char)(althaia_hexadecimal(at[0]) << 4 | althaia_hexadecimal(at[1]));
     }
 #if PY_VERSION_HEX < 0x030D0000
     return _PyLong_FromByteArray(octets, 16, 0, 0);

@@ -91,11 +91,17 @@ althaia_write_iso(PyObject *value, PyTypeObject *cls, char *at)
 
 /* ---- Formats ------------------------------------------------------------------------
  *
- * A format is the text around the directives. Each directive is a character below the space: the
- * place of its digits in an ISO moment. In a format to read, '?' is a T or a space, and '*' the
- * fraction of a second if there is one.
+ * A directive stands for digits at a place in an ISO moment. In a format to read, '?' is a T or a
+ * space, and '*' the fraction of a second if there is one.
  */
 enum { YEAR = 0, MONTH = 5, DAY = 8, HOUR = 11, MINUTE = 14, SECOND = 17, MICROSECOND = 20 };
+
+static inline int
+althaia_place_of(char directive)
+{
+    static const char directives[] = "Y    m  d  H  M  S  f";
+    return (int)(strchr(directives, directive) - directives);
+}
 
 static inline int
 althaia_digits_at(int place)
@@ -119,9 +125,10 @@ althaia_write_format(PyObject *value, PyObject *format, char *at)
         memcpy(moment + MICROSECOND, "000000", 6);
     }
     for (; from < end; from++) {
-        if (*from < ' ') {
-            memcpy(at, moment + *from, (size_t)althaia_digits_at(*from));
-            at += althaia_digits_at(*from);
+        if (*from == '%') {
+            int place = althaia_place_of(*++from);
+            memcpy(at, moment + place, (size_t)althaia_digits_at(place));
+            at += althaia_digits_at(place);
         }
         else {
             *at++ = *from;
@@ -144,15 +151,15 @@ althaia_read_format(PyObject *text, PyObject *format, int *numbers)
     numbers[MONTH] = numbers[DAY] = 1;
     at = (const char *)PyUnicode_1BYTE_DATA(text);
     for (; from < end; from++) {
-        if (*from < ' ') {
-            int number = 0;
-            for (int digits = althaia_digits_at(*from); digits > 0; digits--, at++) {
+        if (*from == '%') {
+            int number = 0, place = althaia_place_of(*++from);
+            for (int digits = althaia_digits_at(place); digits > 0; digits--, at++) {
                 if (!Py_ISDIGIT(*at)) {
                     return 0;
                 }
                 number = number * 10 + (*at - '0');
             }
-            numbers[(int)*from] = number;
+            numbers[place] = number;
         }
         else if (*from == '*') {
             if (at[0] == '.' && Py_ISDIGIT(at[1])) {

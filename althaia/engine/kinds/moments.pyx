@@ -62,8 +62,8 @@ cdef class LoadMoment(LoadStep):
     :param zone: the time zone that a datetime of the other sort is moved to, or gets; None if it is
         refused.
     :param awareness_words: what the message of that names in braces.
-    :param format: the commonest form of its text, which is read in less time; None if it is not
-        known. See :func:`compiled`.
+    :param format: the commonest form of its text, as ``moments.h`` reads it; None if it is not
+        known.
     :param cls: the class that is made of such text.
     :param zoned: whether a time zone may follow.
     """
@@ -150,23 +150,17 @@ ISO_FUNCTIONS = {"datetime": "isoformat", "date": "to_iso_date", "time": "to_iso
 def chosen_function(analysis, field, table):
     """Return the name of the field's format, or the format itself; and the function that one of the
     field's tables has for it, or ABSENT."""
-    functions = analysis.field_value(field, table)
-    if type(functions) is not dict:
-        raise NotPlannable(f"{table} is no plain dictionary")
-    chosen = analysis.field_value(field, "format")
-    if type(chosen) is not str and chosen is not None:
-        raise NotPlannable(f"format is a {type(chosen).__qualname__}")
-    chosen = chosen or analysis.field_value(field, "DEFAULT_FORMAT")
-    if type(chosen) is not str:
-        raise NotPlannable("DEFAULT_FORMAT is no text")
+    functions = analysis.typed_value(field, table, dict)
+    chosen = analysis.typed_value(field, "format", str, True)
+    chosen = chosen or analysis.typed_value(field, "DEFAULT_FORMAT", str)
     return chosen, analysis.watch_entry(functions, chosen)
 
 
 def dump_moment(analysis, field, options):
     chosen, function = chosen_function(analysis, field, "SERIALIZATION_FUNCS")
     if function is ABSENT or not function:
-        if PLAIN_FORMAT.fullmatch(chosen):
-            return DumpMoment(field, label="strftime, plain", format=compiled(chosen), **options)
+        if PLAIN_FORMATS["datetime"].fullmatch(chosen):
+            return DumpMoment(field, label="strftime, plain", format=chosen, **options)
         return DumpByFunction(field, function=methodcaller("strftime", chosen), **options)
     utils = seam.defined["utils"]
     for name, own in ISO_FUNCTIONS.items():
@@ -180,8 +174,8 @@ def dump_moment(analysis, field, options):
 def load_moment(analysis, field, options, **awareness):
     chosen, function = chosen_function(analysis, field, "DESERIALIZATION_FUNCS")
     analysis.field_function("fields", "dt")
-    name = analysis.field_value(field, "OBJ_TYPE")
-    if type(name) is not str or analysis.watch_entry(vars(dt), name) not in CONVERTED:
+    name = analysis.typed_value(field, "OBJ_TYPE", str)
+    if analysis.watch_entry(vars(dt), name) not in CONVERTED:
         raise NotPlannable("OBJ_TYPE is none of datetime's own classes")
     if function is ABSENT:
         parsing = by_format(analysis, field, name, chosen)
@@ -198,7 +192,6 @@ def load_moment(analysis, field, options, **awareness):
 
 OWNERS = {"datetime": "DateTime", "date": "Date", "time": "Time"}
 WORDS = {name: {"input": None, "obj_type": name} for name in OWNERS}
-UNUSED = {"datetime": "", "date": "HMSf", "time": "Ymd"}
 OWN_CLASSES = ("datetime", "date", "time", "timezone", "timedelta")
 # For each of upstream's own functions: the names in its module that it looks up, and the format of
 # what isoformat() writes.
@@ -210,17 +203,12 @@ OWN_PARSERS = {
     "from_iso_time": (("_iso8601_time_re",), "%H:%M:%S*"),
     "from_rfc": ((), None),
 }
-# Formats of up to LONGEST_TEXT characters, with the same result on every platform. No directive is
-# there twice: strptime refuses that.
-PLAIN_FORMAT = re.compile(r"(?!.*(%.).*\1)(?:%[YmdHMSf]|[-./,:;_TZ ]){1,27}")
-PLACES = {"Y": 0, "m": 5, "d": 8, "H": 11, "M": 14, "S": 17, "f": 20}
-
-
-def compiled(form):
-    """Return a format as the functions of ``moments.h`` take it."""
-    for directive, place in PLACES.items():
-        form = form.replace(f"%{directive}", chr(place))
-    return form
+# By class, whose directives they have: formats of up to LONGEST_TEXT characters, with the same result on
+# every platform. No directive is there twice: strptime refuses that.
+PLAIN_FORMATS = {
+    name: re.compile(rf"(?!.*(%.).*\1)(?:%[{directives}]|[-./,:;_TZ ]){{1,27}}")
+    for name, directives in (("datetime", "YmdHMSf"), ("date", "Ymd"), ("time", "HMSf"))
+}
 
 
 def by_format(analysis, field, name, chosen):
@@ -233,14 +221,10 @@ def by_format(analysis, field, name, chosen):
     parse = {"parse": partial(make, data_format=chosen)}
     # strptime would validate the time of a date and the date of a time, too. Newer Python versions
     # warn if a format has a day and no year.
-    if (
-        not PLAIN_FORMAT.fullmatch(chosen)
-        or not set(chosen).isdisjoint(UNUSED[name])
-        or ("%d" in chosen and "%Y" not in chosen)
-    ):
+    if not PLAIN_FORMATS[name].fullmatch(chosen) or ("%d" in chosen and "%Y" not in chosen):
         return parse
     analysis.watch_original(dt, "datetime", TEMPORAL["datetime"])
-    return parse | {"cls": TEMPORAL[name], "format": compiled(chosen)}
+    return parse | {"cls": TEMPORAL[name], "format": chosen}
 
 
 def parsing_by(analysis, function, chosen):
@@ -262,7 +246,7 @@ def parsing_by(analysis, function, chosen):
         return {
             "parse": function,
             "cls": TEMPORAL[name.removeprefix("from_iso_")],
-            "format": compiled(plain),
+            "format": plain,
             "zoned": name == "from_iso_datetime",
         }
     raise NotPlannable(f"the function for format {chosen!r} may do anything")

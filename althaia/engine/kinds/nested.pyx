@@ -92,9 +92,7 @@ cdef object dumped(DumpFrame child, object value, Sink sink):
     althaia_enter()
     try:
         count_nested(<Plan>plan)
-        if sink is None:
-            return dump_with_hooks(<DumpPlan>plan, value, child.many, child)
-        return write_dump_with_hooks(<DumpPlan>plan, value, child.many, child, sink)
+        return dump_with_hooks(<DumpPlan>plan, value, child.many, child, sink)
     finally:
         althaia_leave()
 
@@ -103,7 +101,7 @@ cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
     """Return a frame for a nested schema. It has no plan if ``Schema.dump`` must be called."""
     cdef DumpPlan plan = <DumpPlan>usable_plan(schema, DUMP, frame.large)
     cdef DumpFrame child
-    cdef object many = None
+    cdef object many = None, wanted
     if plan is not None:
         many = many_of(schema, None)
         if not plan.nestable or many is EXTRAORDINARY:
@@ -113,44 +111,25 @@ cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
     child.growth = frame.growth
     child.bound = times_rebound()
     if plan is not None:
-        child.many = many_or(many, many_of_field)
+        # With the same test of the argument as Schema.dump's.
+        wanted = many or many_of_field
+        child.many = many if wanted is None else bool(wanted)
     return child
-
-
-cdef object many_or(object many, object many_of_field):
-    """Return the ``many`` of a nested dump, with the same test of the argument as Schema.dump's."""
-    cdef object wanted = many or many_of_field
-    return many if wanted is None else bool(wanted)
 
 
 @cython.final
 @cython.no_gc_clear
 cdef class DumpNestedOfField(DumpNested):
-    """Another schema, which the user's code in the field's class gives for each value.
-
-    ``slot`` is the index in ``frame.children`` of the frame of the last one given.
-    """
+    """Another schema, which the user's code in the field's class gives for each value."""
 
     cdef DumpFrame child_of(self, DumpFrame frame):
         """Return a frame for the schema that the field returns; without a plan if its ``dump`` must
-        be called.
-
-        Mostly it is the schema that it returned for the value before, and its plan still holds.
-        """
+        be called."""
         cdef object field = self.own_field(frame)
-        cdef object schema = field.schema, many_of_field = field.many, many
-        cdef DumpFrame child = <DumpFrame>frame.children[self.slot]
-        if not (PyType_IsSubtype(type(schema), upstream.Schema) and is_plain_flag(many_of_field)):
-            return open_dump_frame(None, schema)
-        if child is not None and child.schema is schema and child.bound == times_rebound():
-            many = many_of(schema, None)
-            if many is not EXTRAORDINARY and valid_plan(schema, DUMP) is child.plan:
-                child.many = many_or(many, many_of_field)
-                return child
-        child = dump_frame(schema, many_of_field, frame)
-        if child.plan is not None and is_alike_for_all(schema, child.plan):
-            frame.children[self.slot] = child
-        return child
+        cdef object schema = field.schema, many = field.many
+        if PyType_IsSubtype(type(schema), upstream.Schema) and is_plain_flag(many):
+            return dump_frame(schema, many, frame)
+        return open_dump_frame(None, schema)
 
 
 # ---- Load --------------------------------------------------------------------------
@@ -213,37 +192,35 @@ cdef class LoadNested(LoadStep):
     cdef LoadFrame child_of(self, LoadFrame frame, object partial):
         """Return the nested schema's frame. It has no plan if the field's own method must load."""
         cdef LoadFrame child = <LoadFrame>frame.children[self.slot]
-        cdef LoadPlan plan
         if child is not None and child.bound == times_rebound():
             return child
         schema = nested_schema(nested_field(self.field, frame.state), frame.schema, frame.state)
-        plan = <LoadPlan>usable_plan(schema, LOAD, frame.large)
-        return kept_frame(load_frame(plan, schema, self.field.unknown, partial), self.slot, frame)
+        child = load_frame(schema, self.field.unknown, partial, frame)
+        # Names in ``partial`` are a new list for each value, because hooks may change it.
+        if frame.sub_partials is None and is_alike_for_all(schema, child.plan):
+            frame.children[self.slot] = child
+        return child
 
 
-cdef LoadFrame load_frame(
-    LoadPlan plan, object schema, object unknown_of_field, object partial
-):
-    """Return a frame with the settings that ``Schema.load`` uses, if reading them runs no code."""
-    cdef object many, unknown
-    if plan is not None and plan.nestable and althaia_is_simply_true(type(schema)):
+cdef LoadFrame load_frame(object schema, object unknown, object partial, LoadFrame frame):
+    """Return a frame for a nested schema, with the settings that ``Schema.load`` uses. It has no plan
+    if that must be called."""
+    cdef LoadPlan plan = <LoadPlan>usable_plan(schema, LOAD, frame.large)
+    cdef LoadFrame child
+    cdef object many = None
+    if plan is not None:
         many = many_of(schema, None)
-        unknown = unknown_of(schema, unknown_of_field)
+        unknown = unknown_of(schema, unknown)
         partial = partial_of(schema, partial)
-        if not (many is EXTRAORDINARY or unknown is EXTRAORDINARY or partial is EXTRAORDINARY):
-            return open_load_frame(plan, schema, many, partial, unknown)
-    return open_load_frame(None, schema, None, None, None)
-
-
-cdef LoadFrame kept_frame(LoadFrame child, int slot, LoadFrame frame):
-    """Make a new frame the child of another one, and keep it for the values to come if its schema
-    is the same for all."""
+        if (
+            many is EXTRAORDINARY or unknown is EXTRAORDINARY or partial is EXTRAORDINARY
+            or not (plan.nestable and althaia_is_simply_true(type(schema)))
+        ):
+            plan = None
+    child = open_load_frame(plan, schema, many, partial, unknown)
     child.large = frame.large
     child.growth = frame.growth
     child.bound = times_rebound()
-    # Names in ``partial`` are a new list for each value, because hooks may change it.
-    if frame.sub_partials is None and is_alike_for_all(child.schema, child.plan):
-        frame.children[slot] = child
     return child
 
 
@@ -275,13 +252,9 @@ cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadNestedOfField(LoadStep):
-    """Another schema, which the user's code in the field's class gives for each value.
-
-    ``slot`` is the index in ``frame.children`` of the frame of the last one given.
-    """
+    """Another schema, which the user's code in the field's class gives for each value."""
 
     label = "nested schema"
-    cdef public int slot
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         try:
@@ -297,42 +270,14 @@ cdef class LoadNestedOfField(LoadStep):
             raise field.make_error("type", input=value, type=value.__class__.__name__)
         # Upstream reads the schema once to check the value and once more to load it.
         schema = field.schema
-        child = self.frame_of(schema, field.unknown, partial, frame)
-        if child is None:
-            try:
-                return schema.load(value, unknown=field.unknown, partial=partial)
-            except upstream.ValidationError as error:
-                raise upstream.ValidationError(
-                    error.messages, valid_data=error.valid_data
-                ) from error
-        return load_by_plan(child, value, frame)
-
-    cdef LoadFrame frame_of(
-        self, object schema, object unknown, object partial, LoadFrame frame
-    ):
-        """Return a frame for the schema that a field returned; None if its ``load`` must be called.
-
-        The frame of the value before is used again if it would be the same.
-        """
-        cdef LoadFrame before = <LoadFrame>frame.children[self.slot]
-        cdef LoadFrame child
-        if not PyType_IsSubtype(type(schema), upstream.Schema):
-            return None
-        plan = usable_plan(schema, LOAD, frame.large)
-        child = load_frame(<LoadPlan>plan, schema, unknown, partial)
-        if child.plan is None:
-            return None
-        if (
-            before is not None
-            and before.schema is schema
-            and before.plan is child.plan
-            and before.many is child.many
-            and before.partial is child.partial
-            and before.unknown is child.unknown
-            and before.bound == times_rebound()
-        ):
-            return before
-        return kept_frame(child, self.slot, frame)
+        if PyType_IsSubtype(type(schema), upstream.Schema):
+            child = load_frame(schema, field.unknown, partial, frame)
+            if child.plan is not None:
+                return load_by_plan(child, value, frame)
+        try:
+            return schema.load(value, unknown=field.unknown, partial=partial)
+        except upstream.ValidationError as error:
+            raise upstream.ValidationError(error.messages, valid_data=error.valid_data) from error
 
 
 # ---- Analysis ----------------------------------------------------------------------
@@ -340,8 +285,7 @@ cdef class LoadNestedOfField(LoadStep):
 
 def dump_nested(analysis, field, options):
     if gives_schema(analysis, field):
-        options = seen(analysis, field, options)
-        return DumpNestedOfField(field, slot=analysis.new_slot(), **options)
+        return DumpNestedOfField(field, **seen(analysis, field, options))
     check_dumped(analysis, field)
     return DumpNested(field, slot=analysis.new_slot(), **options)
 
@@ -358,8 +302,7 @@ def seen(analysis, field, options):
     """Return the options of a step that reads ``field.schema``, which the field caches."""
     analysis.field_value(field, "_schema")
     analysis.field_value(field, "unknown")
-    if not is_plain_flag(analysis.field_value(field, "many")):
-        raise NotPlannable("many is neither True nor False")
+    analysis.typed_value(field, "many", bool, True)
     analysis.check_writable(field)
     analysis.leave_out(field, "_schema")
     return analysis.with_own_slot(options)
@@ -390,8 +333,7 @@ def load_nested(analysis, field, options):
         for name in ("_load", "_test_collection"):
             analysis.field_method(field, name, nested)
         analysis.fields_helper("is_collection", "is_iterable_but_not_string")
-        options = seen(analysis, field, options)
-        return LoadNestedOfField(field, slot=analysis.new_slot(), **options)
+        return LoadNestedOfField(field, **seen(analysis, field, options))
     check_loaded(analysis, field)
     return LoadNested(field, slot=analysis.new_slot(), guarded=True, **options)
 
@@ -427,8 +369,7 @@ def check_resolved(analysis, field):
             raise NotPlannable(f"marshmallow.schema.{name} is replaced")
     for name in ("nested", "only", "exclude", "_schema"):
         analysis.field_value(field, name)
-    if type(analysis.field_value(field, "many")) not in (bool, type(None)):
-        raise NotPlannable("many is neither True nor False")
+    analysis.typed_value(field, "many", bool, True)
     analysis.check_writable(field)
     # The step reads ``field.schema`` in each call; the first access sets ``_schema``.
     analysis.leave_out(field, "_schema")

@@ -178,10 +178,10 @@ def dump_number(analysis, field, options):
     owner = analysis.upstream.fields["Decimal" if is_decimal else "Number"]
     analysis.field_method(field, "_format_num", owner)
     analysis.field_method(field, "_to_string", owner)
-    options = options | {"as_string": analysis.field_flag(field, "as_string")}
+    options = options | {"as_string": analysis.typed_value(field, "as_string", bool)}
     if is_decimal:
         check_decimal(analysis)
-        allow_nan = analysis.field_flag(field, "allow_nan")
+        allow_nan = analysis.typed_value(field, "allow_nan", bool)
         rounds = places_of(analysis, field)
         return DumpDecimal(
             field, allow_nan=allow_nan, decimals=decimals_of(**rounds), **rounds, **options
@@ -232,7 +232,7 @@ def load_integer_or_float(analysis, field, options):
         analysis.class_method(owner, "_validated")
     num_type = analysis.field_value(field, "num_type")
     if num_type is int and validated in ([integer, number], [number]):
-        strict = validated[0] is integer and analysis.field_flag(field, "strict")
+        strict = validated[0] is integer and analysis.typed_value(field, "strict", bool)
         if strict:
             analysis.field_function("fields", "numbers")
         return LoadInteger(field, strict=strict, **options)

@@ -71,16 +71,15 @@ cdef class LoadTimeDelta(LoadStep):
 
 def dump_timedelta(analysis, field, options):
     analysis.fields_helper("timedelta_to_microseconds")
-    if serialization_type(analysis, field) is not None:
-        if serialization_type(analysis, field) is not int:
+    made = serialization_type(analysis, field)
+    if made is not None:
+        if made is not int:
             raise NotPlannable("serialization_type is not int")
         unit = unit_of(plain_precision(analysis, field))
         truncated = analysis.upstream.truncates_timedeltas
         return DumpTimeDelta(field, unit=unit, whole=True, truncated=truncated, **options)
-    units = analysis.field_value(field, "_unit_to_microseconds_mapping")
-    precision = analysis.field_value(field, "precision")
-    if type(units) is not dict or type(precision) is not str:
-        raise NotPlannable("its units are not upstream's")
+    units = analysis.typed_value(field, "_unit_to_microseconds_mapping", dict)
+    precision = analysis.typed_value(field, "precision", str)
     unit = analysis.watch_entry(units, precision)
     if type(unit) is not int or not 0 < unit < 2**53:
         raise NotPlannable(f"the unit {precision!r} is no number of microseconds")
@@ -112,9 +111,7 @@ def load_timedelta(analysis, field, options):
 
 def plain_precision(analysis, field):
     """Return a field's precision, and make sure that ``datetime.timedelta`` is the original."""
-    precision = analysis.field_value(field, "precision")
-    if type(precision) is not str:
-        raise NotPlannable("precision is no text")
+    precision = analysis.typed_value(field, "precision", str)
     analysis.field_function("fields", "dt")
     analysis.watch_original(dt, "timedelta", timedelta)
     return precision

@@ -97,9 +97,9 @@ def checked(analysis, field, method):
     if not owners or owners[0] not in bases:
         raise NotPlannable(f"{method} of DelimitedFieldMixin goes on to neither List nor Tuple")
     analysis.class_method(owners[0], method)
-    delimiter = analysis.field_value(field, "delimiter")
-    if type(delimiter) is not str or not delimiter:
-        raise NotPlannable("delimiter is no text")
+    delimiter = analysis.typed_value(field, "delimiter", str)
+    if not delimiter:
+        raise NotPlannable("delimiter is empty")
     return delimiter, -1 if owners[0] is bases[0] else len(tuple_fields(analysis, field))
 
 

@@ -26,7 +26,6 @@ def features():
         "global interpreter lock": bool(ALTHAIA_HAS_GIL),
         "values of shared-key dictionaries": bool(ALTHAIA_KNOWS_ENTRIES),
         "values in instances": bool(ALTHAIA_KNOWS_INLINE_VALUES),
-        "places of keys and attributes": bool(ALTHAIA_KNOWS_ENTRIES),
         "dictionary versions": bool(ALTHAIA_KNOWS_DICT_VERSIONS),
         "dictionary watchers": althaia_epoch != 0,
     }

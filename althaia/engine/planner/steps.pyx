@@ -415,22 +415,16 @@ cdef object _plain_options(Analysis analysis, str name):
 cdef object _source(Analysis analysis, str name, object field):
     """Return where a field's value comes from, as keyword arguments of a step."""
     analysis.watch_group(MISSING_OF_FIELDS)
-    check = analysis.field_value(field, "_CHECK_ATTRIBUTE")
-    if check is False:
+    if not analysis.typed_value(field, "_CHECK_ATTRIBUTE", bool):
         return {"source": NO_ATTRIBUTE}
-    if check is not True:
-        raise NotPlannable("_CHECK_ATTRIBUTE is neither True nor False")
     source = {"default": analysis.field_value(field, "dump_default")}
     try:
         analysis.field_method(field, "get_value", analysis.upstream.Field)
     except NotPlannable as refusal:
         source = analysis.with_own_slot(source)
         return source | {"source": FIELD_GET_VALUE, "why": refusal.reason}
-    attribute = analysis.field_value(field, "attribute")
-    target = name if attribute is None else attribute
-    if type(target) is not str:
-        raise NotPlannable(f"attribute is a {type(target).__qualname__}")
-    source["name"] = target
+    attribute = analysis.typed_value(field, "attribute", str, True)
+    target = source["name"] = name if attribute is None else attribute
     if not analysis.schema_method_is_upstreams("get_attribute"):
         why = analysis.why_schema_method("get_attribute")
         return source | {"source": ACCESSOR, "why": why}
@@ -569,7 +563,7 @@ def load_conversion(Analysis analysis, field):
 cdef object _around(Analysis analysis, object field):
     """Return what ``field.deserialize`` does around ``_deserialize`` (missing and None, the
     default, processors, validators), as keyword arguments of a step."""
-    required = analysis.field_flag(field, "required")
+    required = analysis.typed_value(field, "required", bool)
     constant = analysis.upstream.fields["Constant"]
     if analysis.upstream.defines(type(field), "_validate_missing", constant):
         required = False
@@ -580,7 +574,7 @@ cdef object _around(Analysis analysis, object field):
     processors = ("pre_load", "post_load") if analysis.upstream.has_processors else ()
     return {
         "required": required,
-        "allow_none": analysis.field_flag(field, "allow_none"),
+        "allow_none": analysis.typed_value(field, "allow_none", bool),
         "error_messages": _error_messages(analysis, field),
         "default": analysis.field_value(field, "load_default"),
         **{name: _functions(analysis, field, name) for name in processors},
@@ -601,9 +595,7 @@ cdef dict _error_messages(Analysis analysis, object field):
 
 cdef object _functions(Analysis analysis, object field, str name):
     """Return a field's list of processors; None if it is empty. The guard watches the list."""
-    functions = analysis.field_value(field, name)
-    if type(functions) is not list:
-        raise NotPlannable(f"{name} is no list")
+    functions = analysis.typed_value(field, name, list)
     analysis.watch_list(functions)
     return functions or None
 

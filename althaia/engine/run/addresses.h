@@ -5,12 +5,6 @@
 #include <Python.h>
 #include <string.h>
 
-static int
-althaia_is_alnum(Py_UCS1 c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /* Return the end of the domain name at `at`; NULL if there is none. It has two or more labels of
  * ASCII letters, digits and inner hyphens; the last one has at least two characters. Upstream's
  * regular expressions for e-mail and URL accept every such name. */
@@ -20,14 +14,14 @@ althaia_skip_domain(const Py_UCS1 *at, const Py_UCS1 *end)
     int labels = 0;
     for (;;) {
         const Py_UCS1 *start = at;
-        while (at < end && (althaia_is_alnum(*at) || *at == '-')) {
+        while (Py_ISALNUM(*at) || *at == '-') {
             at++;
         }
         if (at == start || at - start > 63 || *start == '-' || at[-1] == '-') {
             return NULL;
         }
         labels++;
-        if (at < end && *at == '.') {
+        if (*at == '.') {
             at++;
             continue;
         }
@@ -52,7 +46,7 @@ althaia_email_is_plain(PyObject *text)
     end = at + PyUnicode_GET_LENGTH(text);
     for (;;) {
         start = at;
-        while (at < end && (althaia_is_alnum(*at) || *at == '_' || *at == '-' || *at == '+')) {
+        while (Py_ISALNUM(*at) || *at == '_' || *at == '-' || *at == '+') {
             at++;
         }
         if (at == start || at == end) {
@@ -94,9 +88,9 @@ althaia_url_is_plain(PyObject *text, int fragments)
     if (at == NULL) {
         return 0;
     }
-    if (at < end && *at == ':') {
+    if (*at == ':') {
         const Py_UCS1 *start = ++at;
-        while (at < end && *at >= '0' && *at <= '9') {
+        while (Py_ISDIGIT(*at)) {
             at++;
         }
         if (at == start) {

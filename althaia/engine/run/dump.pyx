@@ -377,21 +377,38 @@ cdef int write_items(DumpPlan plan, object objects, DumpFrame frame, Sink sink) 
 # ---- Hooks --------------------------------------------------------------------------
 
 
-cdef object dump_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame):
-    """Return what ``Schema.dump`` returns."""
+cdef object dump_with_hooks(
+    DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
+):
+    """Return what ``Schema.dump`` returns. With a sink, write it and return whether anything was
+    written: ``missing`` is not."""
     cdef object data = obj
+    cdef bint changed = False
     if plan.pre_hooks is not None:
         data = invoke_dump_hooks(plan.pre_hooks, data, obj, many, frame.schema)
-        if dump_is_changed(plan, frame):
-            return run_changed(frame.schema, obj, data, many)
-    if plan.whole:
-        data = dump_items(plan, data, many, frame)
+        changed = dump_is_changed(plan, frame)
+    if changed:
+        data = run_changed(frame.schema, obj, data, many)
+    elif sink is not None and plan.post_hooks is None:
+        if many and data is not None:
+            write_items(plan, data, frame, sink)
+        else:
+            write_one(plan, data, frame, sink)
+        return True
     else:
-        data = own_serialized(plan, data, many, frame.schema)
-    if plan.post_hooks is not None:
-        data = settled(data, frame.growth)
-        data = invoke_dump_hooks(plan.post_hooks, data, obj, many, frame.schema)
-    return data
+        if plan.whole:
+            data = dump_items(plan, data, many, frame)
+        else:
+            data = own_serialized(plan, data, many, frame.schema)
+        if plan.post_hooks is not None:
+            data = settled(data, frame.growth)
+            data = invoke_dump_hooks(plan.post_hooks, data, obj, many, frame.schema)
+    if sink is None:
+        return data
+    if data is upstream.missing:
+        return False
+    sink.put_value(data)
+    return True
 
 
 cdef object own_serialized(DumpPlan plan, object data, object many, object schema):
@@ -403,31 +420,6 @@ cdef object own_serialized(DumpPlan plan, object data, object many, object schem
         return call_own(plan, "_serialize", arguments, ("many",))
     finally:
         althaia_leave()
-
-
-cdef bint write_dump_with_hooks(
-    DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
-) except -1:
-    """Write what ``Schema.dump`` returns to a sink. If that is ``missing``, write nothing and
-    return False."""
-    cdef object data = obj
-    if plan.post_hooks is None:
-        if plan.pre_hooks is not None:
-            data = invoke_dump_hooks(plan.pre_hooks, data, obj, many, frame.schema)
-        if plan.pre_hooks is None or not dump_is_changed(plan, frame):
-            if many and data is not None:
-                write_items(plan, data, frame, sink)
-            else:
-                write_one(plan, data, frame, sink)
-            return True
-        data = run_changed(frame.schema, obj, data, many)
-    else:
-        # A post_dump hook needs a dictionary.
-        data = dump_with_hooks(plan, obj, many, frame)
-    if data is upstream.missing:
-        return False
-    sink.put_value(data)
-    return True
 
 
 cdef object invoke_dump_hooks(

@@ -49,8 +49,6 @@ cdef class LoadPlan(Plan):
     :param has_validators: the schema has ``validates`` or ``validates_schema`` hooks.
     :param has_schema_validators: it has ``validates_schema`` hooks.
     :param hooks_see_input: at least one hook receives the original input.
-
-    ``text_keys`` finds the keys of the steps on a tape; None until a text is loaded.
     """
 
     key_of_result = "target"
@@ -59,9 +57,8 @@ cdef class LoadPlan(Plan):
         Plan.__init__(self, steps, guard, **what)
         self.unique_keys = len({step.key for step in steps}) == len(steps)
         if not ALTHAIA_HAS_GIL:
-            # Another thread could be reading an attribute while it is set.
+            # Another thread could be reading the attribute while it is set.
             self.known_keys()
-            self.find_text_keys()
         targets = [step.target for step in steps]
         if (
             self.dict_class is dict
@@ -72,16 +69,11 @@ cdef class LoadPlan(Plan):
                 at_once, sum([step.default is not upstream.missing for step in steps])
             )
 
-    cdef set known_keys(self):
+    cdef Keys known_keys(self):
         """Return the keys of the steps. Most loads do not ask."""
         if self.keys is None:
-            self.keys = {step.key for step in self.steps}
+            self.keys = Keys(tuple([step.key for step in self.steps]))
         return self.keys
-
-    cdef int find_text_keys(self) except -1:
-        if self.unique_keys:
-            self.text_keys = Keys(tuple([step.key for step in self.steps]))
-        return 0
 
 
 # ---- Objects ------------------------------------------------------------------------
@@ -104,7 +96,7 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
     if frame.unknown != "exclude" and (
         not plain or found != size or size != len(<dict>data) or not plan.unique_keys
     ):
-        load_unknown(plan.known_keys(), data, None, result, frame)
+        load_unknown(plan.known_keys().numbers, data, None, result, frame)
     return finished(plan, result, full, frame.growth)
 
 
@@ -149,10 +141,10 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     if frame.input_dict is not None:
         load_fields(plan, i, frame.input_dict, True, result, full, frame)
         if frame.unknown != "exclude":
-            load_unknown(plan.known_keys(), frame.input_dict, None, result, frame)
+            load_unknown(plan.known_keys().numbers, frame.input_dict, None, result, frame)
     elif others and frame.unknown != "exclude":
         load_unknown(
-            plan.known_keys(), frame.tape.entries(frame.record), frame.tape, result, frame
+            plan.known_keys().numbers, frame.tape.entries(frame.record), frame.tape, result, frame
         )
     return finished(plan, result, full, frame.growth)
 
@@ -242,17 +234,15 @@ cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
             raise MemoryError()
     frame.record = at
     frame.input_dict = None
-    if plan.text_keys is None:
-        plan.find_text_keys()
-    return plan.text_keys.place(frame.tape, at, frame.places)
+    return plan.known_keys().place(frame.tape, at, frame.places)
 
 
 cdef int load_unknown(
-    set known_keys, object data, Tape tape, object result, LoadFrame frame
+    object known_keys, object data, Tape tape, object result, LoadFrame frame
 ) except -1:
     """Process the keys that belong to no field, as ``unknown`` says. With a tape, the values of
     ``data`` are indexes of slots."""
-    for key in set(data) - known_keys:
+    for key in set(data).difference(known_keys):
         althaia_tick()
         value = data[key]
         if frame.unknown == "include":
@@ -371,9 +361,7 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
         try:
             processed = invoke_load_hooks(plan.pre_hooks, data, data, frame)
         except upstream.ValidationError as error:
-            errors = error.normalized_messages()
-        if errors is not None:
-            return fail(frame, errors, None)
+            return fail(frame, error.normalized_messages(), None)
         changed = load_is_changed(plan, frame)
     if not plan.whole and not changed:
         result = own_deserialized(plan, processed, frame)

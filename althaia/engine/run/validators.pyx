@@ -49,12 +49,8 @@ cdef class LengthCheck(Check):
         cdef Py_ssize_t size
         if type(value) is str:
             size = len(<str>value)
-        elif type(value) is list:
-            size = len(<list>value)
-        elif type(value) is dict:
-            size = len(<dict>value)
-        elif type(value) is tuple:
-            size = len(<tuple>value)
+        elif type(value) is list or type(value) is dict or type(value) is tuple:
+            size = len(value)
         else:
             return Check.failure(self, value)
         if size < self.least:
@@ -266,9 +262,7 @@ def choice_check(analysis, validator):
 
 
 def regexp_check(analysis, validator):
-    regex = analysis.field_value(validator, "regex")
-    if type(regex) is not re.Pattern:
-        raise NotPlannable("regex is no compiled pattern")
+    regex = analysis.typed_value(validator, "regex", re.Pattern)
     said = wording(analysis, validator, "Regexp")
     if said:
         said["words"] = {**INPUT_WORD, "regex": regex.pattern}
@@ -301,8 +295,8 @@ def url_check(analysis, validator):
         and analysis.field_value(validator, "absolute") is not True
     ):
         raise NotPlannable("it wants relative addresses")
-    schemes = analysis.field_value(validator, "schemes")
-    if type(schemes) is not set or not {"http", "https"} <= schemes:
+    schemes = analysis.typed_value(validator, "schemes", set)
+    if not {"http", "https"} <= schemes:
         raise NotPlannable("its schemes are not the web's")
     absolute = analysis.field_value(validator, "relative") is False
     said = wording(analysis, validator, "URL")

@@ -7,8 +7,7 @@ interpreter. It is data until the last function raises it: leaving compiled func
 
 cdef extern from "Python.h":
     double PyOS_string_to_double(const char* digits, char** end, object overflow) except? -1.0
-    PyObject* PyObject_CallFunctionObjArgs(PyObject* function, ...)
-    PyObject* PyUnicode_FromEncodedObject(object text, const char* encoding, const char* errors)
+    object PyUnicode_FromEncodedObject(object text, const char* encoding, const char* errors)
 
 cdef extern from "althaia/formats/words.h":
     Py_ssize_t althaia_plain_run(const uint8_t* text, Py_ssize_t size, uint64_t* seen) noexcept
@@ -25,37 +24,13 @@ cdef extern from "althaia/formats/json/doubles.h":
     void althaia_make_tens() noexcept
     bint althaia_nearest(uint64_t digits, int power, double* number) noexcept
 
-cdef extern from *:
-    """
-    #include "althaia/cpython/stack.h"
+cdef extern from "althaia/cpython/stack.h":
+    ctypedef struct althaia_thread_state:
+        size_t floor
 
-    /* Return how many bytes of this thread's stack may still be used. */
-    static size_t
-    althaia_stack_left(void)
-    {
-        if (althaia_check_stack() < 0) {
-            PyErr_Clear();
-            return 0;
-        }
-        return (size_t)(ALTHAIA_HERE() - althaia_thread.floor);
-    }
-
-    /* Return what a call has returned or, as an object, the exception that it has raised. */
-    static PyObject *
-    althaia_outcome(PyObject *result)
-    {
-        PyObject *type, *traceback;
-        if (result == NULL) {
-            PyErr_Fetch(&type, &result, &traceback);
-            PyErr_NormalizeException(&type, &result, &traceback);
-            Py_DECREF(type);
-            Py_XDECREF(traceback);
-        }
-        return result;
-    }
-    """
-    size_t althaia_stack_left() noexcept
-    object althaia_outcome(PyObject* result)
+    int althaia_check_stack() except -1
+    size_t ALTHAIA_HERE()
+    althaia_thread_state althaia_thread
 
 cdef enum:
     # Text nested deeper is left to the standard library, whose limit depends on the stack. It does
@@ -118,9 +93,10 @@ cdef Tape parse_json(object text):
         if (<str>owner).startswith("\ufeff"):
             return refused("Unexpected UTF-8 BOM (decode using utf-8-sig)", owner, 0)
     elif type(text) is bytes or type(text) is bytearray:
-        owner = decoded(text)
-        if type(owner) is not str:
-            return refusal(owner)
+        try:
+            owner = decoded(text)
+        except UnicodeDecodeError as error:
+            return refusal(error)
     else:
         return None
     size = len(<str>owner)
@@ -144,20 +120,18 @@ cdef Tape scanned(str owner, const uint8_t* text, Py_ssize_t size, object start)
     :param start: where it starts: at the document, or at a container in which the error is.
     """
     cdef Tape tape
-    result = althaia_outcome(
-        PyObject_CallFunctionObjArgs(<PyObject*>scan_once, <PyObject*>owner, <PyObject*>start, NULL)
-    )
-    if type(result) is StopIteration:
-        tape = refused("Expecting value", owner, result.value)
+    try:
+        value, end = scan_once(owner, start)
+    except StopIteration as stop:
+        tape = refused("Expecting value", owner, stop.value)
         tape.failure.__cause__ = None
-        tape.failure.__context__ = result
+        tape.failure.__context__ = stop
         return tape
-    if type(result) is not tuple:
-        return refusal(result)
+    except Exception as error:
+        return refusal(error)
     if start > skip(text, 0):
         # There is no error in it: only the parser here does not know it.
         return scanned(owner, text, size, skip(text, 0))
-    value, end = <tuple>result
     end = skip(text, end)
     if end != size:
         return refused("Extra data", owner, end)
@@ -178,13 +152,13 @@ cdef Tape refusal(object failure):
 
 
 cdef object decoded(object text):
-    """Return the text of a JSON document in UTF-8, UTF-16 or UTF-32, or the exception."""
+    """Return the text of a JSON document in UTF-8, UTF-16 or UTF-32."""
     cdef bytes start = bytes(text[:2])
     # UTF-16 and UTF-32 have a zero among the first two bytes, or begin with a byte order mark.
     cdef bytes encoding = b"utf-8" if (
         len(start) < 2 or (0 < start[0] < 0x80 and start[1] != 0)
     ) else json.detect_encoding(text).encode()
-    return althaia_outcome(PyUnicode_FromEncodedObject(text, encoding, "surrogatepass"))
+    return PyUnicode_FromEncodedObject(text, encoding, "surrogatepass")
 
 
 # ---- The parser ---------------------------------------------------------------------
@@ -214,7 +188,8 @@ cdef bint scan(Tape tape, const uint8_t* text, Py_ssize_t size) except -1:
         here = text[at]
         if here == c"{" or here == c"[":
             if depth == MOST_DEPTH:
-                if althaia_stack_left() < MUCH_STACK:
+                althaia_check_stack()
+                if ALTHAIA_HERE() - althaia_thread.floor < MUCH_STACK:
                     raise RecursionError("maximum recursion depth exceeded: the stack is used up")
                 return False
             containers[depth] = tape.count
@@ -239,9 +214,7 @@ cdef bint scan(Tape tape, const uint8_t* text, Py_ssize_t size) except -1:
         while True:
             if depth == 0:
                 at = skip(text, at)
-                if at != size:
-                    tape.failure = decode_error("Extra data", tape.owner, at)
-                return True
+                return at == size
             at = skip(text, at)
             here = text[at]
             at += 1
@@ -253,8 +226,7 @@ cdef bint scan(Tape tape, const uint8_t* text, Py_ssize_t size) except -1:
                         return False
                 break
             if here != <uint32_t>(c"}" if container.type == RECORD else c"]"):
-                tape.failure = decode_error("Expecting ',' delimiter", tape.owner, at - 1)
-                return True
+                return False
             container.content.next = tape.count
             depth -= 1
             if depth:

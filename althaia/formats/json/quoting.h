@@ -10,38 +10,24 @@
 
 /* The character after the backslash: 0 if the character is not escaped, 'u' if four hexadecimal
  * digits follow. */
-static const char althaia_escapes[128] = {
-    'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'b', 't', 'n', 'u', 'f', 'r', 'u', 'u',
-    'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u',
-    0,   0,   '"', 0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
-    0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
-    0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
-    0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   '\\', 0,  0,   0,
-    0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
-    0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   'u',
-};
+#define ALTHAIA_PLAIN "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+static const char althaia_escapes[] =
+    "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu"
+    "\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0\0" ALTHAIA_PLAIN ALTHAIA_PLAIN
+    "\0\0\0\0\0\0\0\0\0\0\0\0\\\0\0\0" ALTHAIA_PLAIN "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0u";
 
 /* The most bytes for one character: two escaped surrogates. */
 #define ALTHAIA_LONGEST_ESCAPE 12
 /* Room for an escaped character and two quotes, and for what is copied behind the end of a text. */
 #define ALTHAIA_TEXT_ROOM 16
 
-/* The two hexadecimal digits of each byte. */
-#define ALTHAIA_ROW(d) \
-    d "0" d "1" d "2" d "3" d "4" d "5" d "6" d "7" d "8" d "9" d "a" d "b" d "c" d "d" d "e" d "f"
-static const char althaia_hexadecimal[] = {
-    ALTHAIA_ROW("0") ALTHAIA_ROW("1") ALTHAIA_ROW("2") ALTHAIA_ROW("3")
-    ALTHAIA_ROW("4") ALTHAIA_ROW("5") ALTHAIA_ROW("6") ALTHAIA_ROW("7")
-    ALTHAIA_ROW("8") ALTHAIA_ROW("9") ALTHAIA_ROW("a") ALTHAIA_ROW("b")
-    ALTHAIA_ROW("c") ALTHAIA_ROW("d") ALTHAIA_ROW("e") ALTHAIA_ROW("f")
-};
-
 static inline char *
 althaia_quote_unit(char *at, unsigned int unit)
 {
     memcpy(at, "\\u", 2);
-    memcpy(at + 2, althaia_hexadecimal + 2 * (unit >> 8), 2);
-    memcpy(at + 4, althaia_hexadecimal + 2 * (unit & 0xff), 2);
+    for (int i = 5; i > 1; i--, unit >>= 4) {
+        at[i] = "0123456789abcdef"[unit & 15];
+    }
     return at + 6;
 }
 
@@ -67,11 +53,9 @@ althaia_quote_ascii(char *at, unsigned char c, int ensure_ascii)
 static inline int
 althaia_copy_word(char *at, uint64_t word)
 {
-    uint64_t quote = word ^ ALTHAIA_EACH_BYTE('"'), backslash = word ^ ALTHAIA_EACH_BYTE('\\');
-    /* See althaia_marked(). No byte has its highest bit set here; DEL is marked, too. */
-    uint64_t marked = ((word - ALTHAIA_EACH_BYTE(0x20)) | (quote - ALTHAIA_EACH_BYTE(1))
-                       | (backslash - ALTHAIA_EACH_BYTE(1)) | (word + ALTHAIA_EACH_BYTE(1)))
-                      & ALTHAIA_EACH_BYTE(0x80);
+    /* No byte has its highest bit set here; that of DEL is set by the addition. */
+    uint64_t marked = althaia_marked(word)
+        | ((word + ALTHAIA_EACH_BYTE(1)) & ALTHAIA_EACH_BYTE(0x80));
     althaia_store_word(at, word);
     return marked == 0 ? 8 : althaia_trailing_zeros(marked) >> 3;
 }
@@ -99,50 +83,29 @@ althaia_copy_plain(char *at, const unsigned char *text, Py_ssize_t length)
     return length;
 }
 
-/* Write text of a compact ASCII str, in which a character may need an escape, in quotes. */
-static Py_NO_INLINE int
-althaia_put_ascii_escaped(althaia_buffer *buffer, const unsigned char *text, Py_ssize_t length,
-                          int ensure_ascii)
-{
-    char *at = buffer->data + buffer->size;
-    *at++ = '"';
-    while (length > 0) {
-        Py_ssize_t plain = althaia_copy_plain(at, text, length);
-        at += plain;
-        text += plain;
-        length -= plain;
-        do {
-            if (length > 0) {
-                at = althaia_quote_ascii(at, *text++, ensure_ascii);
-                length--;
-            }
-            buffer->size = at - buffer->data;
-            at = althaia_reserve(buffer, length + ALTHAIA_TEXT_ROOM);
-            if (at == NULL) {
-                return -1;
-            }
-        } while (length > 0 && althaia_escapes[*text]);
-    }
-    *at = '"';
-    buffer->size++;
-    return 0;
-}
-
 /* Write text of a compact ASCII str, in quotes. */
 static inline int
 althaia_put_ascii_text(althaia_buffer *buffer, const unsigned char *text, Py_ssize_t length,
                        int ensure_ascii)
 {
+    Py_ssize_t plain;
     char *at = althaia_reserve(buffer, length + ALTHAIA_TEXT_ROOM);
     if (at == NULL) {
         return -1;
     }
     *at++ = '"';
-    if (althaia_copy_plain(at, text, length) < length) {
-        return althaia_put_ascii_escaped(buffer, text, length, ensure_ascii);
+    while ((plain = althaia_copy_plain(at, text, length)) < length) {
+        at = althaia_quote_ascii(at + plain, text[plain], ensure_ascii);
+        text += plain + 1;
+        length -= plain + 1;
+        buffer->size = at - buffer->data;
+        at = althaia_reserve(buffer, length + ALTHAIA_TEXT_ROOM);
+        if (at == NULL) {
+            return -1;
+        }
     }
     at[length] = '"';
-    buffer->size += length + 2;
+    buffer->size = at + length + 1 - buffer->data;
     return 0;
 }
 
@@ -200,11 +163,13 @@ althaia_quote_utf8(char *at, Py_UCS4 c)
 /* The number of characters for which room is reserved at once. */
 #define ALTHAIA_STRETCH 64
 
-/* Write text with characters from 128 on, in quotes. Inlined once for each kind of str. */
-static Py_ALWAYS_INLINE inline int
-althaia_put_wide_text(althaia_buffer *buffer, int kind, const void *text, Py_ssize_t length,
-                      int ensure_ascii)
+/* Write text with characters from 128 on, in quotes. */
+static Py_NO_INLINE int
+althaia_put_wide_text(althaia_buffer *buffer, PyObject *text, int ensure_ascii)
 {
+    int kind = PyUnicode_KIND(text);
+    const void *data = PyUnicode_DATA(text);
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
     Py_ssize_t i = 0;
     if (althaia_put_byte(buffer, '"') < 0) {
         return -1;
@@ -216,7 +181,7 @@ althaia_put_wide_text(althaia_buffer *buffer, int kind, const void *text, Py_ssi
             return -1;
         }
         for (; i < stop; i++) {
-            Py_UCS4 c = PyUnicode_READ(kind, text, i);
+            Py_UCS4 c = PyUnicode_READ(kind, data, i);
             if (c < 128) {
                 at = althaia_quote_ascii(at, (unsigned char)c, ensure_ascii);
             }
@@ -228,21 +193,6 @@ althaia_put_wide_text(althaia_buffer *buffer, int kind, const void *text, Py_ssi
     }
     buffer->beyond_ascii |= !ensure_ascii;
     return althaia_put_byte(buffer, '"');
-}
-
-static Py_NO_INLINE int
-althaia_put_other_text(althaia_buffer *buffer, PyObject *text, int ensure_ascii)
-{
-    const void *data = PyUnicode_DATA(text);
-    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
-    switch (PyUnicode_KIND(text)) {
-    case PyUnicode_1BYTE_KIND:
-        return althaia_put_wide_text(buffer, PyUnicode_1BYTE_KIND, data, length, ensure_ascii);
-    case PyUnicode_2BYTE_KIND:
-        return althaia_put_wide_text(buffer, PyUnicode_2BYTE_KIND, data, length, ensure_ascii);
-    default:
-        return althaia_put_wide_text(buffer, PyUnicode_4BYTE_KIND, data, length, ensure_ascii);
-    }
 }
 
 /* Longer text that is not ASCII and stays so is kept apart: that is faster than to encode it as
@@ -264,7 +214,7 @@ althaia_put_text(althaia_buffer *buffer, PyObject *text, int ensure_ascii)
         return 0;
     }
     else {
-        done = althaia_put_other_text(buffer, text, ensure_ascii);
+        done = althaia_put_wide_text(buffer, text, ensure_ascii);
     }
     return done < 0 ? -1 : 1;
 }

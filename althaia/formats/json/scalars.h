@@ -46,28 +46,14 @@ althaia_format_unsigned(char *at, uint64_t number)
     return at + 8;
 }
 
-/* Store the value of an integer of at most 64 bits and return 1. Return 0 if it has more bits. */
-static inline int
-althaia_small_integer(PyObject *number, long long *value)
-{
-    int overflow;
-#if PY_VERSION_HEX >= 0x030C0000
-    if (PyUnstable_Long_IsCompact((PyLongObject *)number)) {
-        *value = PyUnstable_Long_CompactValue((PyLongObject *)number);
-        return 1;
-    }
-#endif
-    *value = PyLong_AsLongLongAndOverflow(number, &overflow);
-    return !overflow;
-}
-
 /* Write an integer of at most 64 bits and return 1. Return 0 if it has more bits, -1 on error. */
 static inline int
 althaia_put_small_integer(althaia_buffer *buffer, PyObject *number)
 {
-    long long value;
+    int overflow;
+    long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
     char *at;
-    if (!althaia_small_integer(number, &value)) {
+    if (overflow) {
         return 0;
     }
     at = althaia_reserve(buffer, ALTHAIA_LONGEST_NUMBER);

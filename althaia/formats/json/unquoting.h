@@ -14,23 +14,18 @@ static const unsigned char althaia_escaped[256] = {
     ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t',
 };
 
-#define ALTHAIA_NONE -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
-#define ALTHAIA_LETTERS -1, 10, 11, 12, 13, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1
-/* The value of each hexadecimal digit; -1 for any other character. */
-static const signed char althaia_digits[256] = {
-    ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -1, -1, -1, -1, -1,
-    ALTHAIA_LETTERS, ALTHAIA_NONE, ALTHAIA_LETTERS, ALTHAIA_NONE,
-    ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE,
-    ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE,
-};
-
 /* Return the value of four hexadecimal digits; more than 0xffff if one is none. */
 static inline uint32_t
 althaia_four_digits(const uint8_t *at)
 {
-    return (uint32_t)althaia_digits[at[0]] << 12 | (uint32_t)althaia_digits[at[1]] << 8
-        | (uint32_t)althaia_digits[at[2]] << 4 | (uint32_t)althaia_digits[at[3]];
+    uint32_t number = 0;
+    for (int i = 0; i < 4; i++) {
+        if (!Py_ISXDIGIT(at[i])) {
+            return UINT32_MAX;
+        }
+        number = number << 4 | althaia_hexadecimal(at[i]);
+    }
+    return number;
 }
 
 /* Store the character of the escape sequence whose backslash is at `at`, and return the index after
@@ -112,40 +107,35 @@ althaia_measure(const uint8_t *text, Py_ssize_t at, Py_ssize_t size, uint64_t *s
     return at;
 }
 
-/* Copy characters between strs, of which the second one can hold them. */
-static inline void
-althaia_copy_characters(int kind, const void *text, Py_ssize_t at, int made_kind, void *made,
-                        Py_ssize_t to, Py_ssize_t count)
+/* Write the characters of a valid string into a str that can hold them. */
+static void
+althaia_write_unescaped(PyObject *owner, const uint8_t *text, Py_ssize_t at, Py_ssize_t end,
+                        PyObject *made)
 {
-    if (kind == made_kind) {
-        memcpy((char *)made + to * kind, (const char *)text + at * kind, (size_t)(count * kind));
-        return;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyUnicode_WRITE(made_kind, made, to + i, PyUnicode_READ(kind, text, at + i));
-    }
-}
-
-/* Write the characters of a valid string. Inlined for each kind of str. */
-static Py_ALWAYS_INLINE inline void
-althaia_write_unescaped(int kind, const void *source, const uint8_t *text, Py_ssize_t at,
-                        Py_ssize_t end, int made_kind, void *made)
-{
+    int kind = PyUnicode_KIND(owner), made_kind = PyUnicode_KIND(made);
+    const char *source = PyUnicode_DATA(owner);
+    char *data = PyUnicode_DATA(made);
     Py_ssize_t to = 0, run;
     const uint8_t *mark;
-    uint32_t character;
+    uint32_t character = 0;
     while (at < end) {
         if (text[at] == '\\') {
             at = althaia_unescape(text, at, end, &character);
-            PyUnicode_WRITE(made_kind, made, to, character);
+            PyUnicode_WRITE(made_kind, data, to, character);
             to++;
             continue;
         }
         mark = memchr(text + at, '\\', (size_t)(end - at));
         run = (mark == NULL ? text + end : mark) - (text + at);
-        althaia_copy_characters(kind, source, at, made_kind, made, to, run);
-        at += run;
-        to += run;
+        if (kind == made_kind) {
+            memcpy(data + to * kind, source + at * kind, (size_t)(run * kind));
+            at += run;
+            to += run;
+            continue;
+        }
+        for (; run > 0; run--, at++, to++) {
+            PyUnicode_WRITE(made_kind, data, to, PyUnicode_READ(kind, source, at));
+        }
     }
 }
 
@@ -158,18 +148,16 @@ static PyObject *
 althaia_unquoted(PyObject *owner, const uint8_t *text, Py_ssize_t start, Py_ssize_t at,
                  Py_ssize_t size, uint64_t seen, Py_ssize_t *after)
 {
-    int kind = PyUnicode_KIND(owner), made_kind;
-    const void *source = PyUnicode_DATA(owner);
+    int kind = PyUnicode_KIND(owner);
     Py_ssize_t saved, end, length;
     uint32_t bits;
     PyObject *made;
-    void *data;
     end = althaia_measure(text, at, size, &seen, &saved, &bits);
     if (end < 0) {
         return NULL;
     }
     if (seen & ALTHAIA_EACH_BYTE(0x80)) {
-        bits |= kind == 1 ? 0xff : althaia_bits_of(kind, source, start, end);
+        bits |= kind == 1 ? 0xff : althaia_bits_of(kind, PyUnicode_DATA(owner), start, end);
     }
     length = end - start - saved;
     *after = end + 1;
@@ -178,24 +166,9 @@ althaia_unquoted(PyObject *owner, const uint8_t *text, Py_ssize_t start, Py_ssiz
         return PyUnicode_FromOrdinal((int)bits);
     }
     made = PyUnicode_New(length, bits > 0x10ffff ? 0x10ffff : bits);
-    if (made == NULL) {
-        return NULL;
+    if (made != NULL) {
+        althaia_write_unescaped(owner, text, start, end, made);
     }
-    made_kind = PyUnicode_KIND(made);
-    data = PyUnicode_DATA(made);
-#define ALTHAIA_WRITE(one, other) \
-    if (kind == one && made_kind == other) { \
-        althaia_write_unescaped(one, source, text, start, end, other, data); \
-    }
-    ALTHAIA_WRITE(1, 1)
-    ALTHAIA_WRITE(1, 2)
-    ALTHAIA_WRITE(1, 4)
-    ALTHAIA_WRITE(2, 1)
-    ALTHAIA_WRITE(2, 2)
-    ALTHAIA_WRITE(2, 4)
-    ALTHAIA_WRITE(4, 1)
-    ALTHAIA_WRITE(4, 2)
-    ALTHAIA_WRITE(4, 4)
     return made;
 }
 

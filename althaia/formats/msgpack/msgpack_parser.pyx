@@ -149,10 +149,10 @@ cdef bytes VALUE_TYPES = bytes([
     UNSIGNED, UNSIGNED, UNSIGNED, UNSIGNED, WHOLE, WHOLE, WHOLE, WHOLE,
     NONE, NONE, NONE, NONE, NONE, TEXT, TEXT, TEXT, ARRAY, ARRAY, RECORD, RECORD,
 ])
-cdef bytes WIDTHS = bytes([
-    0, 0xFF, 0, 0, 1, 2, 4, 0xFF, 0xFF, 0xFF, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8,
-    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 4, 2, 4, 2, 4,
-])
+cdef bytes WIDTHS = (
+    b"\0\xFF\0\0\1\2\4\xFF\xFF\xFF\4\x08\1\2\4\x08\1\2\4\x08"
+    b"\xFF\xFF\xFF\xFF\xFF\1\2\4\2\4\2\4"
+)
 
 
 cdef Py_ssize_t read_value(

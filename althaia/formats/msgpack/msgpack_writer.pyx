@@ -69,8 +69,11 @@ cdef class Packer:
         then not called again."""
         if althaia_pack_scalar(&self.buffer, value):
             return 0
-        if isinstance(value, int) and self.pack_number(value, made):
-            return 0
+        if isinstance(value, int):
+            if althaia_pack_integer(&self.buffer, value):
+                return 0
+            if self.default is None or made:
+                raise OverflowError("Integer value out of range")
         if isinstance(value, float):
             return althaia_pack_double(&self.buffer, PyFloat_AS_DOUBLE(value))
         if isinstance(value, (bytes, bytearray)):
@@ -84,14 +87,6 @@ cdef class Packer:
         if type(value) is list or type(value) is tuple:
             return self.pack_items(value, level + 1)
         return self.pack_other(value, level, made)
-
-    cdef bint pack_number(self, object value, bint made) except -1:
-        """Pack an integer. Return False if it is out of range and ``default`` must be called."""
-        if althaia_pack_integer(&self.buffer, value):
-            return True
-        if self.default is None or made:
-            raise OverflowError("Integer value out of range")
-        return False
 
     cdef int pack_bytes(self, object value) except -1:
         cdef Py_buffer view
