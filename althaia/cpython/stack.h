@@ -155,15 +155,7 @@ althaia_find_stack(uintptr_t here)
     }
     size = high - low;
     margin = size < (uintptr_t)1 << 20 ? size / 4 : size / 2;
-    if (margin < ALTHAIA_MARGIN_AT_LEAST) {
-        margin = ALTHAIA_MARGIN_AT_LEAST;
-    }
-    if (margin > ALTHAIA_MARGIN_AT_MOST) {
-        margin = ALTHAIA_MARGIN_AT_MOST;
-    }
-    if (margin > size / 2) {
-        margin = size / 2;
-    }
+    margin = Py_MIN(Py_MAX(margin, ALTHAIA_MARGIN_AT_LEAST), Py_MIN(ALTHAIA_MARGIN_AT_MOST, size / 2));
     althaia_thread.low = low;
     althaia_thread.floor = low + margin;
     althaia_thread.high = high;

@@ -168,7 +168,7 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
     althaia_enter()
     try:
         if wanted == FIELDS:
-            result = dump_items(plan, obj, frame.many, frame)
+            result = dump_items(plan, obj, frame.many, frame, None)
         else:
             result = dump_with_hooks(plan, obj, frame.many, frame, sink)
         if sink is not None:

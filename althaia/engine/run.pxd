@@ -167,7 +167,7 @@ cdef class DumpFrame:
     # As in a load.
     cdef althaia_growth* growth
     cdef althaia_growth own_growth
-    # How many objects of a collection were written to a sink.
+    # How many objects of a collection were dumped.
     cdef Py_ssize_t written
     cdef list children
     # The result of times_rebound() when the frame of a nested schema was opened.
@@ -201,7 +201,7 @@ cdef class DumpPlan(Plan):
     cdef int find_names(self) except -1
 
 
-cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame)
+cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink)
 cdef object own_serialized(DumpPlan plan, object data, object many, object schema)
 cdef object dump_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink

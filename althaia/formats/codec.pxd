@@ -69,10 +69,8 @@ cdef class Sink:
     cdef int put_ascii(self, const char* text, Py_ssize_t length) except -1
     cdef int put_value(self, object value) except -1
     cdef int open_record(self, Record record) except -1
-    cdef int close_record(self) except -1
-    cdef int open_list(self) except -1
+    cdef int put_byte(self, char byte) except -1
     cdef int begin_item(self, Py_ssize_t index) except -1
-    cdef int close_list(self) except -1
     cdef str finished(self)
     cdef bytes finished_bytes(self)
 

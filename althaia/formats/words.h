@@ -128,14 +128,14 @@ althaia_eight_digits(uint32_t number)
 }
 
 /* Mark the quotes, backslashes and control characters of a word: each sets the highest bit of its
- * byte. A borrow can mark a character above one that is marked; the lowest mark is always right. */
+ * byte. All other bits mean nothing, nor do bytes above 0x7f. A borrow can mark a character above one
+ * that is marked; the lowest mark is always right. */
 static inline uint64_t
 althaia_marked(uint64_t word)
 {
     uint64_t quote = word ^ ALTHAIA_EACH_BYTE('"'), escape = word ^ ALTHAIA_EACH_BYTE('\\');
-    return ((word - ALTHAIA_EACH_BYTE(0x20)) | (quote - ALTHAIA_EACH_BYTE(1))
-            | (escape - ALTHAIA_EACH_BYTE(1)))
-           & ~word & ALTHAIA_EACH_BYTE(0x80);
+    return (word - ALTHAIA_EACH_BYTE(0x20)) | (quote - ALTHAIA_EACH_BYTE(1))
+        | (escape - ALTHAIA_EACH_BYTE(1));
 }
 
 /* Return a number of bytes from `at` on that can be skipped, because none of them is a quote, a
@@ -146,7 +146,8 @@ althaia_plain_run(const uint8_t *at, ptrdiff_t size, uint64_t *seen)
 {
     ptrdiff_t done = 0;
     for (; done + 8 <= size; done += 8) {
-        uint64_t word = althaia_load_word(at + done), marked = althaia_marked(word);
+        uint64_t word = althaia_load_word(at + done);
+        uint64_t marked = althaia_marked(word) & ~word & ALTHAIA_EACH_BYTE(0x80);
         if (marked != 0) {
             /* The bits below the lowest mark, which is the highest bit of its byte. */
             *seen |= word & (marked ^ (marked - 1));

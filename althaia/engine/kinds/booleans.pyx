@@ -7,7 +7,6 @@ cdef extern from "Python.h":
     Py_ssize_t PySet_GET_SIZE(PyObject* members)
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpBoolean(DumpStep):
     """Passes values to the field that are neither True nor False, or that ``truthy`` and ``falsy``
@@ -26,7 +25,6 @@ cdef class DumpBoolean(DumpStep):
         return self.own_field(frame)._serialize(value, self.attr, obj)
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadBoolean(LoadStep):
     """Reads ``truthy`` and ``falsy`` each time, because user code may change the sets."""

@@ -4,7 +4,6 @@
 # ---- Dump --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpByCall(DumpStep):
     """Calls a user function with the object, for a Method or Function field."""
@@ -18,7 +17,6 @@ cdef class DumpByCall(DumpStep):
         return upstream.missing if self.function is None else self.function(obj)
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpConstant(DumpStep):
     label = "constant"
@@ -31,7 +29,6 @@ cdef class DumpConstant(DumpStep):
 # ---- Load --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadByCall(LoadStep):
     """Calls a user function with the value, for a Method or Function field."""
@@ -45,7 +42,6 @@ cdef class LoadByCall(LoadStep):
         return self.function(value)
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadConstant(LoadStep):
     label = "constant"

@@ -7,7 +7,6 @@ field's own method. A list or dictionary may be loose (cpython/loose.h), what is
 # ---- Dump --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpList(DumpStep):
     label = "list"
@@ -36,7 +35,7 @@ cdef class DumpList(DumpStep):
         if value is None:
             sink.put_none()
             return True
-        sink.open_list()
+        sink.put_byte(c"[")
         try:
             for each in value:
                 althaia_tick()
@@ -48,14 +47,13 @@ cdef class DumpList(DumpStep):
         finally:
             if not done:
                 add_to_trail("[{}]", index)
-        sink.close_list()
+        sink.put_byte(c"]")
         return True
 
     def inner(self):
         return {"items": self.item}
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpTuple(DumpStep):
     label = "tuple"
@@ -93,7 +91,6 @@ cdef class DumpTuple(DumpStep):
         return {str(index): step for index, step in enumerate(self.items)}
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpDict(DumpStep):
     """``keys`` or ``values`` is None if they are not converted."""
@@ -160,7 +157,6 @@ cdef inline dict with_item(
     return errors
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadList(LoadStep):
     label = "list"
@@ -213,7 +209,6 @@ cdef class LoadList(LoadStep):
         return {"items": self.item}
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadTuple(LoadStep):
     label = "tuple"
@@ -243,25 +238,21 @@ cdef class LoadTuple(LoadStep):
         return {str(index): step for index, step in enumerate(self.items)}
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadDict(LoadStep):
     label = "dict"
     cdef public LoadStep keys, values
 
     cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef dict keys = {}, result = {}
+        cdef object errors = None
+        cdef bint done = False
         if type(value) is not dict:
             return self.refuse_json("invalid", NO_WORDS, value, data, frame)
         if self.keys is None and self.values is None:
             return dict(value)
-        return self.converted(<dict>value, frame)
-
-    cdef object converted(self, dict value, LoadFrame frame):
-        cdef dict keys = {}, result = {}
-        cdef object errors = None
-        cdef bint done = False
         if self.keys is not None:
-            for key in value:
+            for key in <dict>value:
                 althaia_tick()
                 loaded = load_value(self.keys, key, None, frame)
                 if loaded is FAILED:
@@ -272,7 +263,7 @@ cdef class LoadDict(LoadStep):
                     keys[key] = loaded
         key = None
         try:
-            for key, each in value.items():
+            for key, each in (<dict>value).items():
                 althaia_tick()
                 if self.values is not None:
                     each = load_value(self.values, each, None, frame)

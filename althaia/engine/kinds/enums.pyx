@@ -3,7 +3,6 @@
 # ---- Dump --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpEnum(DumpStep):
     """Dumps a member's name or value by an inner step.
@@ -33,7 +32,6 @@ cdef class DumpEnum(DumpStep):
 # ---- Load --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadEnum(LoadStep):
     """Finds a member in the dictionary in which the enum class keeps its members."""

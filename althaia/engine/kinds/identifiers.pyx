@@ -15,7 +15,6 @@ cdef object UNKNOWN_SAFETY = uuid.NAMESPACE_DNS.is_safe
 # ---- Dump --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpUUID(FixedText):
     label = "UUID"
@@ -34,7 +33,6 @@ cdef class DumpUUID(FixedText):
 # ---- Load --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadUUID(LoadStep):
     label = "UUID"

@@ -28,7 +28,6 @@ CAST_DATA = frozenset({"c59f1c3e22ed0273", "cbaf62c091522825"})
 """``_cast_data`` of 1.4.1, and of 1.4.2 to 1.6: it returns what it is given."""
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpRelated(DumpStep):
     """``keys``: the names of the related model's keys, found with the first value."""

@@ -16,7 +16,6 @@ cdef object timezone = TEMPORAL["timezone"]
 # ---- Dump --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpMoment(FixedText):
     """Writes what ``isoformat`` of a class does, or ``strftime`` if there is a format."""
@@ -30,7 +29,6 @@ cdef class DumpMoment(FixedText):
         return althaia_write_iso(value, <PyTypeObject*>self.cls, at)
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpByFunction(DumpStep):
     """Formats the value by a function of ``SERIALIZATION_FUNCS``, or by ``strftime``."""
@@ -51,7 +49,6 @@ cdef enum Awareness:
     AWARE
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadMoment(LoadStep):
     """Reads a date or time by a function that upstream would call.
@@ -203,8 +200,8 @@ OWN_PARSERS = {
     "from_iso_time": (("_iso8601_time_re",), "%H:%M:%S*"),
     "from_rfc": ((), None),
 }
-# By class, whose directives they have: formats of up to LONGEST_TEXT characters, with the same result on
-# every platform. No directive is there twice: strptime refuses that.
+# By class, whose directives they have: formats of up to LONGEST_TEXT characters, with the same
+# result on every platform. No directive is there twice: strptime refuses that.
 PLAIN_FORMATS = {
     name: re.compile(rf"(?!.*(%.).*\1)(?:%[{directives}]|[-./,:;_TZ ]){{1,27}}")
     for name, directives in (("datetime", "YmdHMSf"), ("date", "Ymd"), ("time", "HMSf"))

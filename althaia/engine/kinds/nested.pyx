@@ -117,7 +117,6 @@ cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
     return child
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpNestedOfField(DumpNested):
     """Another schema, which the user's code in the field's class gives for each value."""
@@ -135,7 +134,6 @@ cdef class DumpNestedOfField(DumpNested):
 # ---- Load --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadNested(LoadStep):
     """Loads a nested schema, which is resolved when the first value reaches it, as in upstream."""
@@ -203,8 +201,8 @@ cdef class LoadNested(LoadStep):
 
 
 cdef LoadFrame load_frame(object schema, object unknown, object partial, LoadFrame frame):
-    """Return a frame for a nested schema, with the settings that ``Schema.load`` uses. It has no plan
-    if that must be called."""
+    """Return a frame for a nested schema, with the settings that ``Schema.load`` uses. It has no
+    plan if that must be called."""
     cdef LoadPlan plan = <LoadPlan>usable_plan(schema, LOAD, frame.large)
     cdef LoadFrame child
     cdef object many = None
@@ -249,7 +247,6 @@ cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
     return fail(frame, constructed(error.messages), error.valid_data)
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadNestedOfField(LoadStep):
     """Another schema, which the user's code in the field's class gives for each value."""

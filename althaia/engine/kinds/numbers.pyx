@@ -16,7 +16,6 @@ cdef object quantized(object number, object places, object rounding):
 # ---- Dump --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpNumber(DumpStep):
     """Converts to ``num_type``, int or float."""
@@ -33,7 +32,6 @@ cdef class DumpNumber(DumpStep):
         return str(value) if self.as_string else value
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpDecimal(DumpStep):
     """:param decimals: the digits after the point that quantizing leaves; 0 if not known."""
@@ -80,7 +78,6 @@ cdef bint has_decimals(str text, Py_ssize_t decimals) noexcept:
 # ---- Load --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadInteger(LoadStep):
     label = "int"
@@ -105,7 +102,6 @@ cdef class LoadInteger(LoadStep):
         return self.refuse(key, INPUT_WORD, value, data, frame)
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadFloat(LoadStep):
     label = "float"
@@ -132,7 +128,6 @@ cdef class LoadFloat(LoadStep):
         return converted
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadDecimal(LoadStep):
     label = "decimal"

@@ -7,7 +7,6 @@ cdef int64_t MOST_DAYS = 100_000
 # ---- Dump --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpTimeDelta(DumpStep):
     """Dumps a timedelta in units of ``unit`` microseconds, which is below 2**53; if ``whole`` is
@@ -40,7 +39,6 @@ cdef class DumpTimeDelta(DumpStep):
 # ---- Load --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadTimeDelta(LoadStep):
     """``made``: the type that the value is converted to first, int or float."""

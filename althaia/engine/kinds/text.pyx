@@ -1,7 +1,6 @@
 """``String`` and its subclasses."""
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpText(DumpStep):
     label = "text"
@@ -14,7 +13,6 @@ cdef class DumpText(DumpStep):
         return self.own_field(frame)._serialize(value, self.attr, obj)
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadText(LoadStep):
     label = "text"

@@ -12,7 +12,6 @@ DIGESTS = frozenset({"3f9a6cdae3804d35", "61e89781272be632"}) | WITHOUT_EMPTY_VA
 """``DelimitedFieldMixin._serialize`` of 8.0 to 8.7, its ``_deserialize`` of 8.4 to 8.7."""
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpDelimited(DumpStep):
     """``size``: the number of items of a tuple; -1 for a list."""
@@ -38,7 +37,6 @@ def formatted(values):
     return (format(each) for each in values)
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class LoadDelimited(LoadStep):
     """``size`` as in a dump."""

@@ -284,26 +284,6 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
     return finished(plan, result, full, frame.growth)
 
 
-cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame):
-    """Return what ``Schema._serialize`` returns."""
-    cdef list results
-    cdef bint done = False
-    if not many or obj is None:
-        return run_one(plan, obj, frame)
-    results = []
-    try:
-        for each in obj:
-            althaia_tick()
-            results.append(run_one(plan, each, frame))
-        done = True
-    finally:
-        if not done:
-            add_to_trail("[{}]", len(results))
-    if frame.growth.loose:
-        althaia_completed(frame.growth, results)
-    return results
-
-
 # ---- Sinks --------------------------------------------------------------------------
 
 
@@ -352,26 +332,37 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     finally:
         if not done:
             add_to_trail(".{}", (<DumpStep>step).attr)
-    return sink.close_record()
+    return sink.put_byte(c"}")
 
 
-cdef int write_items(DumpPlan plan, object objects, DumpFrame frame, Sink sink) except -1:
-    """Write what ``Schema._serialize`` returns for a collection to a sink."""
+cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink):
+    """Return what ``Schema._serialize`` returns. With a sink, write it instead."""
+    cdef list results = []
     cdef Py_ssize_t index = 0
     cdef bint done = False
-    sink.open_list()
+    if not many or obj is None:
+        return run_one(plan, obj, frame) if sink is None else write_one(plan, obj, frame, sink)
+    if sink is not None:
+        sink.put_byte(c"[")
     try:
-        for each in objects:
+        for each in obj:
             althaia_tick()
-            sink.begin_item(index)
-            write_one(plan, each, frame, sink)
+            if sink is None:
+                results.append(run_one(plan, each, frame))
+            else:
+                sink.begin_item(index)
+                write_one(plan, each, frame, sink)
             index += 1
         done = True
     finally:
         frame.written = index
         if not done:
             add_to_trail("[{}]", index)
-    return sink.close_list()
+    if sink is not None:
+        sink.put_byte(c"]")
+    elif frame.growth.loose:
+        althaia_completed(frame.growth, results)
+    return results
 
 
 # ---- Hooks --------------------------------------------------------------------------
@@ -390,14 +381,11 @@ cdef object dump_with_hooks(
     if changed:
         data = run_changed(frame.schema, obj, data, many)
     elif sink is not None and plan.post_hooks is None:
-        if many and data is not None:
-            write_items(plan, data, frame, sink)
-        else:
-            write_one(plan, data, frame, sink)
+        dump_items(plan, data, many, frame, sink)
         return True
     else:
         if plan.whole:
-            data = dump_items(plan, data, many, frame)
+            data = dump_items(plan, data, many, frame, None)
         else:
             data = own_serialized(plan, data, many, frame.schema)
         if plan.post_hooks is not None:

@@ -15,24 +15,14 @@ cdef object GETATTRIBUTE = object.__getattribute__
 
 # Names that upstream's functions look up in their modules.
 cdef tuple LOOKED_UP = (
-    (
-        ("schema", "get_value"),
-        ("schema", "missing"),
-        ("fields", "missing_"),
-        ("utils", "_get_value_for_key"),
-    ),
-    (
-        ("schema", "missing"),
-        ("schema", "Mapping"),
-        ("schema", "is_collection"),
-        ("utils", "is_iterable_but_not_string"),
-        ("utils", "is_generator"),
-        ("schema", "ValidationError"),
-        ("schema", "set_value"),
-        ("schema", "EXCLUDE"),
-        ("schema", "INCLUDE"),
-        ("schema", "RAISE"),
-    ),
+    {"schema": ("get_value", "missing"), "fields": ("missing_",), "utils": ("_get_value_for_key",)},
+    {
+        "schema": (
+            "missing", "Mapping", "is_collection", "ValidationError", "set_value", "EXCLUDE",
+            "INCLUDE", "RAISE",
+        ),
+        "utils": ("is_iterable_but_not_string", "is_generator"),
+    },
 )
 # The functions that are replaced.
 cdef tuple REPLACED = (
@@ -43,10 +33,9 @@ cdef tuple REPLACED = (
     ("schema.Schema._deserialize", "schema.Schema._call_and_store", "utils.set_value"),
 )
 
-# By direction: whether all of this has been read in the served release; -1 before that was asked.
-cdef int[2] known = [-1, -1]
 cdef object get_attribute, serialize, get_value, call_and_store
-# By direction: the dictionary of a module, a name in it, and what upstream defined it as.
+# By direction: the dictionary of a module, a name in it, and what upstream defined it as. None
+# before that was asked; False if the functions are others in the served release.
 cdef list watched = [None, None]
 
 
@@ -55,23 +44,26 @@ cdef bint knows_functions(int direction) except -1:
     in upstream's modules are what they were defined as."""
     global get_attribute, serialize, get_value, call_and_store
     cdef tuple entry
-    cdef list entries = <list>watched[direction]
-    if known[direction] < 0:
-        entries = watched[direction] = [
+    cdef object entries = watched[direction]
+    if entries is None:
+        entries = [
             (upstream.live[module], name, seam.defined[module].get(name))
-            for module, name in LOOKED_UP[direction]
+            for module, names in LOOKED_UP[direction].items()
+            for name in names
         ]
         get_attribute = seam.pristine[upstream.Schema].get("get_attribute")
         stored = upstream.schema_attributes.get("_call_and_store")
         call_and_store = getattr(stored, "__func__", None)
         serialize = seam.pristine[upstream.Field].get("serialize")
         get_value = seam.pristine[upstream.Field].get("get_value")
-        known[direction] = upstream.is_known(*REPLACED[direction]) and None not in (
+        if not upstream.is_known(*REPLACED[direction]) or None in (
             get_attribute, serialize, get_value, call_and_store, *[entry[2] for entry in entries]
-        )
-    if not known[direction]:
+        ):
+            entries = False
+        watched[direction] = entries
+    if entries is False:
         return False
-    for entry in entries:
+    for entry in <list>entries:
         if not althaia_same_entry(entry[0], entry[1], entry[2], ABSENT):
             return False
     return True

@@ -221,15 +221,9 @@ def length_check(analysis, validator):
     if equal is not None:
         least = most = equal
         texts = {"low": "message_equal", "high": "message_equal"}
-    if least is None:
-        least = 0
-    if most is None:
-        most = LONGEST
-    if (
-        type(least) is not int
-        or type(most) is not int
-        or not (-LONGEST <= least <= LONGEST and -LONGEST <= most <= LONGEST)
-    ):
+    least = 0 if least is None else least
+    most = LONGEST if most is None else most
+    if not all([type(each) is int and abs(each) <= LONGEST for each in (least, most)]):
         raise NotPlannable("a bound is no small number")
     said = wording(analysis, validator, "Length", **texts, **LIMITS, equal="equal")
     return LengthCheck(validator, least=least, most=most, **said)

@@ -138,18 +138,12 @@ cdef class Sink:
         self.buffer.beyond_ascii |= record.beyond_ascii
         return althaia_put_byte(&self.buffer, c"{")
 
-    cdef int close_record(self) except -1:
-        return althaia_put_byte(&self.buffer, c"}")
-
-    cdef int open_list(self) except -1:
-        return althaia_put_byte(&self.buffer, c"[")
+    cdef int put_byte(self, char byte) except -1:
+        return althaia_put_byte(&self.buffer, byte)
 
     cdef int begin_item(self, Py_ssize_t index) except -1:
         """Begin the item of that index, whose value follows."""
         return put_piece(&self.buffer, <PyObject*>self.format.item_separator) if index else 0
-
-    cdef int close_list(self) except -1:
-        return althaia_put_byte(&self.buffer, c"]")
 
     cdef str finished(self):
         """Return the text. The sink cannot be used afterwards."""

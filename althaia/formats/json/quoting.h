@@ -54,8 +54,8 @@ static inline int
 althaia_copy_word(char *at, uint64_t word)
 {
     /* No byte has its highest bit set here; that of DEL is set by the addition. */
-    uint64_t marked = althaia_marked(word)
-        | ((word + ALTHAIA_EACH_BYTE(1)) & ALTHAIA_EACH_BYTE(0x80));
+    uint64_t marked =
+        (althaia_marked(word) | (word + ALTHAIA_EACH_BYTE(1))) & ALTHAIA_EACH_BYTE(0x80);
     althaia_store_word(at, word);
     return marked == 0 ? 8 : althaia_trailing_zeros(marked) >> 3;
 }

@@ -35,17 +35,16 @@ cdef class Kept:
     cdef object cls, instance, state
     cdef dict methods
     cdef tuple namespaces, names, values, attributes, contents
-    # The dictionaries among `namespaces`: a package's and a module's.
-    cdef dict package, module
-    # The type version of the class, and the dict versions of package, module and instance, when all
-    # was last compared.
+    # A package's, a module's and the instance's.
+    cdef tuple dictionaries
+    # The type version of the class, and the dict versions, when all was last compared.
     cdef unsigned int version
     cdef uint64_t[3] versions
 
     def __cinit__(self, instance, *used):
         self.cls, self.instance, self.state = type(instance), instance, vars(instance)
         self.namespaces, self.names, self.values = zip(*used)
-        self.package, self.module = self.namespaces[0], self.namespaces[len(used) - 1]
+        self.dictionaries = (self.namespaces[0], self.namespaces[len(used) - 1], self.state)
         self.methods = dict(vars(self.cls))
         self.attributes, self.contents = tuple(self.state), tuple(self.state.values())
 
@@ -54,25 +53,22 @@ cdef class Kept:
         Runs no user code."""
         # Read before anything is compared: another thread may change it meanwhile.
         cdef unsigned int version = (<PyTypeObject*>self.cls).tp_version_tag
-        cdef uint64_t package = althaia_dict_version(self.package)
-        cdef uint64_t module = althaia_dict_version(self.module)
-        cdef uint64_t state = althaia_dict_version(self.state)
+        cdef uint64_t[3] now
+        cdef bint same = version != 0 and version == self.version
+        cdef int i
+        for i in range(3):
+            mapping = <object>PyTuple_GET_ITEM(self.dictionaries, i)
+            now[i] = althaia_dict_version(mapping)
+            same = same and althaia_has_noted_version(mapping, &self.versions[i])
         if type(self.instance) is not self.cls or (
             PyObject_GenericGetDict(self.instance, NULL) is not self.state
         ):
             return False
-        if not (
-            version
-            and version == self.version
-            and althaia_has_noted_version(self.package, &self.versions[0])
-            and althaia_has_noted_version(self.module, &self.versions[1])
-            and althaia_has_noted_version(self.state, &self.versions[2])
-        ):
+        if not same:
             if not self.compare(version):
                 return False
-            althaia_note_version(&self.versions[0], package)
-            althaia_note_version(&self.versions[1], module)
-            althaia_note_version(&self.versions[2], state)
+            for i in range(3):
+                althaia_note_version(&self.versions[i], now[i])
         return True
 
     cdef bint compare(self, unsigned int version) except -1:
