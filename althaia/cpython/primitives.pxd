@@ -46,7 +46,7 @@ cdef extern from "althaia/cpython/inline_cache.h":
 
 cdef extern from "althaia/cpython/snapshots.h":
     void althaia_start_watching()
-    int althaia_watch_dict(object mapping) except -1
+    uint64_t althaia_version_to_note(object mapping)
     uint64_t althaia_epoch
     bint althaia_same_entries(object mapping, tuple keys, tuple values, object any_)
     bint althaia_same_entry(object mapping, object key, object value, object absent)

@@ -27,19 +27,6 @@ althaia_at_dict_event(PyDict_WatchEvent event, PyObject *dict, PyObject *key, Py
 enum { althaia_epoch = 0 };
 #endif
 
-/* Watch a dictionary: from now on each change of it increases althaia_epoch. Return 0, or -1 on
- * error. */
-static inline int
-althaia_watch_dict(PyObject *dict)
-{
-#if ALTHAIA_KNOWS_DICT_WATCHERS
-    return PyDict_Watch(althaia_watcher, dict);
-#else
-    (void)dict;
-    return 0;
-#endif
-}
-
 /* Register the dict watcher. Only one extension module may call this, because a process has few
  * watcher ids. If none is free, contents are compared instead. */
 static inline void
@@ -76,13 +63,32 @@ althaia_same_entries(PyObject *dict, PyObject *keys, PyObject *values, PyObject 
     return same && at == size;
 }
 
+/* Return a number that identifies the dictionary's present contents, 0 if there is none. With dict
+ * watchers it is the epoch, which each change of a watched dictionary increases; otherwise it is the
+ * dict version. */
+static inline uint64_t
+althaia_version_to_note(PyObject *dict)
+{
+#if ALTHAIA_KNOWS_DICT_WATCHERS
+    if (althaia_epoch != 0) {
+        if (PyDict_Watch(althaia_watcher, dict) < 0) {
+            PyErr_Clear();
+            return 0;
+        }
+        return althaia_epoch;
+    }
+#endif
+    return althaia_dict_version(dict);
+}
+
 /* Return 1 if the dictionary has not changed since it had the stored version, which another thread
  * may be writing at this moment. 0 means "unknown": the caller must compare the contents. */
 static inline int
 althaia_has_noted_version(PyObject *dict, uint64_t *place)
 {
     uint64_t version = althaia_read(place);
-    return version != 0 && althaia_dict_version(dict) == version;
+    return version != 0
+        && version == (althaia_epoch != 0 ? althaia_epoch : althaia_dict_version(dict));
 }
 
 /* Store the version at which a dictionary had the expected contents. The caller must read the
@@ -201,24 +207,6 @@ typedef struct {
     althaia_inline_copy *copy;
 } althaia_watched;
 
-/* Return a number that identifies the dictionary's present contents, 0 if there is none. The
- * caller must read it before it compares the contents. With dict watchers it is the epoch, which
- * each change of a watched dictionary increases; otherwise it is the dict version. */
-static inline uint64_t
-althaia_version_to_note(PyObject *dict)
-{
-#if ALTHAIA_KNOWS_DICT_WATCHERS
-    if (althaia_epoch != 0) {
-        if (althaia_watch_dict(dict) < 0) {
-            PyErr_Clear();
-            return 0;
-        }
-        return althaia_epoch;
-    }
-#endif
-    return althaia_dict_version(dict);
-}
-
 /* Return the address of the object's field that points to this instance dictionary, so that the
  * guard can compare that pointer. Return NULL if the address is not known. */
 static inline PyObject **
@@ -246,12 +234,14 @@ althaia_holds(PyObject **record, althaia_watched *each, PyObject *any)
     if ((PyObject *)Py_TYPE(object) != record[ALTHAIA_TYPE]) {
         return 0;
     }
+#if ALTHAIA_KNOWS_DICT_WATCHERS
     if (each->place != NULL && *each->place == record[ALTHAIA_DICT]) {
         if (each->version == althaia_epoch) {
             return 1;
         }
         version = althaia_version_to_note(record[ALTHAIA_DICT]);
     }
+#endif
     if (althaia_same_inline(object, each->copy)) {
         althaia_note_version(&each->version, version);
         return 1;
@@ -260,9 +250,7 @@ althaia_holds(PyObject **record, althaia_watched *each, PyObject *any)
     if (dict == NULL) {
         return 0;
     }
-    same = dict == record[ALTHAIA_DICT]
-        && (althaia_epoch != 0 ? each->version == althaia_epoch
-                               : althaia_has_noted_version(dict, &each->version));
+    same = dict == record[ALTHAIA_DICT] && althaia_has_noted_version(dict, &each->version);
     if (!same) {
         version = dict == record[ALTHAIA_DICT] ? althaia_version_to_note(dict) : 0;
         /* A dict subclass is refused: a step may copy the dictionary, and a subclass can override

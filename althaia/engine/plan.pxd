@@ -32,19 +32,15 @@ cdef class Guard:
     cdef unsigned int* type_tags
     cdef althaia_watched* watched
     cdef uint64_t* entry_versions
-    # The epoch at which all dictionaries had their expected contents, 0 if never; and the address
-    # of the schema's instance dictionary at that time.
-    cdef uint64_t epoch
+    # The address of the schema's instance dictionary when it had its expected contents.
     cdef void* state
-    cdef bint holds(self, object schema, object state, bint fields=*)
-    cdef bint watches(self, object cls) noexcept
-    cdef int watch_class(self, object cls) except -1
-    cdef bint _same_dictionaries(self, object state)
-    cdef int _watch_dictionaries(self, object state) except -1
-    cdef bint _same_names(self, object state)
+    cdef bint holds(self, schema, state, bint fields=*)
+    cdef bint watches(self, cls) noexcept
+    cdef int watch_class(self, cls)
+    cdef bint _same_names(self, state)
     cdef bint _same_members(self)
     cdef bint _same_entries(self)
-    cdef int _watch_fields(self, tuple fields, Guard sibling) except -1
+    cdef int _watch_fields(self, tuple fields, Guard sibling)
 
 
 cdef extern from "Python.h":
@@ -79,8 +75,8 @@ cdef class Instance:
     cdef object _own_fields
     # What lazy copies of it share: a ``CopyBlueprint``.
     cdef object copies
-    cdef object own_fields(self)
-    cdef bint exchange_fields(self, object before, object own_fields) except -1
+    cdef own_fields(self)
+    cdef bint exchange_fields(self, before, own_fields)
 
 
 cdef class InstanceDict(dict):
@@ -91,8 +87,8 @@ cdef class InstanceDict(dict):
     # By direction: the number of plans dropped so far, and the number of uses to wait before the
     # next one is built.
     cdef int[2] drops, waits
-    cdef object published(self, int direction)
-    cdef int publish(self, int direction, object plan) except -1
+    cdef published(self, int direction)
+    cdef int publish(self, int direction, plan)
 
 
 cdef inline int state_now(InstanceDict state) noexcept:
@@ -107,12 +103,12 @@ cdef inline bint is_lazy(InstanceDict state) noexcept:
     return state_now(state) >= UNBOUND
 
 
-cdef Instance new_instance(object prototype, State state)
-cdef InstanceDict instance_dict(object schema)
-cdef InstanceDict existing_dict(object schema)
-cdef object made_dict(object schema)
-cdef int adopt_instances(object cls) except -1
-cdef int put_dict(object obj, dict state) except -1
+cdef Instance new_instance(prototype, State state)
+cdef InstanceDict instance_dict(schema)
+cdef InstanceDict existing_dict(schema)
+cdef made_dict(schema)
+cdef int adopt_instances(cls)
+cdef int put_dict(obj, dict state)
 
 
 # Before CPython 3.12 each allocation may run the GC, and with it user code: finalizers and
@@ -144,7 +140,7 @@ cdef extern from "althaia/cpython/loose.h":
     void althaia_settle(object value)
 
 
-cdef inline object settled(object result, althaia_growth* growth):
+cdef inline settled(result, althaia_growth* growth):
     """Return an object that is handed to user code. If it is a result of this call, the GC tracks
     it from now on as it would track upstream's."""
     if growth.loose:
@@ -172,11 +168,11 @@ cdef class Plan:
     # A result with fewer keys takes less than half of a template's room: see fewest_keys(). The
     # steps that give a value whatever is in the input.
     cdef Py_ssize_t fewest, certain
-    cdef int await_template(self, bint now, Py_ssize_t certain) except -1
-    cdef bint is_template_due(self) except -1
+    cdef int await_template(self, bint now, Py_ssize_t certain)
+    cdef bint is_template_due(self)
 
 
-cdef inline bint is_filled(Plan plan, Py_ssize_t given) except -1:
+cdef inline bint is_filled(Plan plan, Py_ssize_t given):
     """Return whether a new result has all keys from the start. Whoever makes a result asks once: a
     result inside it may be the one that is due for the template.
 
@@ -187,14 +183,14 @@ cdef inline bint is_filled(Plan plan, Py_ssize_t given) except -1:
     ) and given + plan.certain >= plan.fewest
 
 
-cdef inline object new_result(Plan plan, bint full):
+cdef inline new_result(Plan plan, bint full):
     """Return the object to fill: if ``full``, a dictionary that has all keys already."""
     if full:
         return PyDict_Copy(plan.template)
     return {} if plan.dict_class is dict else plan.dict_class()
 
 
-cdef inline object finished(Plan plan, object result, bint full, althaia_growth* growth):
+cdef inline finished(Plan plan, result, bint full, althaia_growth* growth):
     """Return a result to which nothing is added any more, or a copy without the room of the keys
     that it lacks."""
     if full and len(<dict>result) < plan.fewest:
@@ -204,8 +200,8 @@ cdef inline object finished(Plan plan, object result, bint full, althaia_growth*
     return result
 
 
-cdef int set_attributes(object obj, dict given) except -1
-cdef object option(Plan plan, str name)
+cdef int set_attributes(obj, dict given)
+cdef option(Plan plan, str name)
 
 # What option() and run/settings return if upstream's code must read the setting.
 cdef object EXTRAORDINARY
@@ -218,7 +214,7 @@ cdef enum:
 
 # The attributes of a field that hold one field inside it each.
 cdef tuple INNER
-cpdef object static(object cls, object name)
+cpdef static(cls, name)
 cdef list fields_inside(dict state)
 
 
@@ -280,11 +276,11 @@ cdef class Upstream:
     cdef dict makers_by_type
 
     cdef Group group(self, tuple key)
-    cdef bint has_passed(self, object cls, int check) except -1
-    cdef int note_passed(self, object cls, int check) except -1
+    cdef bint has_passed(self, cls, int check)
+    cdef int note_passed(self, cls, int check)
     cdef tuple entries_of(self, frozenset groups)
-    cpdef bint defines(self, cls, name, owner) except -1
-    cdef int find_features(self, set variants) except -1
+    cpdef bint defines(self, cls, name, owner)
+    cdef int find_features(self, set variants)
 
 
 # None until the engine is connected.
@@ -298,4 +294,4 @@ cdef class Counters:
     cdef dict before
 
 
-cdef Counters counters_of(object schema, int direction)
+cdef Counters counters_of(schema, int direction)

@@ -12,12 +12,12 @@ cdef class Watch:
 cdef class Reader:
     """Reads objects of some types with the results of upstream's ``get_value``."""
     cdef readonly Watch watch
-    cdef bint reads(self, object cls) except -1
-    cdef Reading open(self, object cls, tuple names)
-    cdef Py_ssize_t index_of(self, object cls, str name) except -2
-    cdef bint begin(self, Reading reading, object obj) except -1
+    cdef bint reads(self, cls)
+    cdef Reading open(self, cls, tuple names)
+    cdef Py_ssize_t index_of(self, cls, str name) except -2
+    cdef bint begin(self, Reading reading, obj)
     cdef void* get(
-        self, Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
+        self, Reading reading, obj, Py_ssize_t index, althaia_inline_cache* cache
     ) except? NULL
 
 
@@ -30,18 +30,18 @@ cdef class Reading:
     cdef Py_ssize_t* indexes
     cdef object source, data
     cdef bint has_inline_caches
-    cdef object value(self, object obj, Py_ssize_t index, althaia_inline_cache* cache)
+    cdef value(self, obj, Py_ssize_t index, althaia_inline_cache* cache)
 
 
 cdef class Readings:
     """The readings of a call by type of object, for the names of one plan."""
     cdef Reading last
     cdef dict known
-    cdef Reading of(self, tuple names, object obj)
-    cdef Reading decided(self, tuple names, object cls)
+    cdef Reading of(self, tuple names, obj)
+    cdef Reading decided(self, tuple names, cls)
 
 
 cdef object NOT_THERE
 
-cdef bint has_no_reader(object obj)
-cdef object read_once(object obj, str name, object missing)
+cdef bint has_no_reader(obj)
+cdef read_once(obj, str name, missing)

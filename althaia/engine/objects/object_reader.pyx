@@ -27,6 +27,7 @@ from althaia.cpython.primitives cimport (
     althaia_same_entry,
     althaia_type_lookup,
     althaia_type_tag,
+    althaia_types_hold,
 )
 
 from althaia.engine.objects.libraries import READERS, load_readers
@@ -46,9 +47,8 @@ cdef Py_ssize_t NOT_READ = -1
 cdef int MOST_EXAMINATIONS = 64
 
 
-cdef object from_new_reference(void* made):
+cdef from_new_reference(void* made):
     """Convert a new reference to a Cython object; NULL to None."""
-    cdef object value
     if made is NULL:
         return None
     value = <object>made
@@ -80,14 +80,10 @@ cdef class Watch:
                 raise ValueError(f"CPython gives {types[i]!r} no version")
 
     cdef bint holds(self):
-        cdef Py_ssize_t i
-        cdef tuple entry
-        for i in range(len(self.types)):
-            if ALTHAIA_TYPE_TAG(<object>PyTuple_GET_ITEM(self.types, i)) != self.tags[i]:
-                return False
-        for i in range(len(self.entries)):
-            entry = <tuple>PyTuple_GET_ITEM(self.entries, i)
-            if not althaia_same_entry(entry[0], entry[1], entry[2], ABSENT):
+        if not althaia_types_hold(self.types, self.tags):
+            return False
+        for mapping, key, value in self.entries:
+            if not althaia_same_entry(mapping, key, value, ABSENT):
                 return False
         return True
 
@@ -104,15 +100,15 @@ cdef class Reader:
     def __init__(self, Watch watch):
         self.watch = watch
 
-    cdef bint reads(self, object cls) except -1:
+    cdef bint reads(self, cls):
         """Return whether it can read objects of this class."""
         return False
 
-    cdef Py_ssize_t index_of(self, object cls, str name) except -2:
+    cdef Py_ssize_t index_of(self, cls, str name) except -2:
         """Return the index of the attribute, or ``NOT_READ``."""
         return NOT_READ
 
-    cdef Reading open(self, object cls, tuple names):
+    cdef Reading open(self, cls, tuple names):
         cdef Reading reading = open_reading(cls)
         cdef Py_ssize_t i, size = len(names)
         reading.reader = self
@@ -125,12 +121,12 @@ cdef class Reader:
             reading.indexes[i] = NOT_READ if name is None else self.index_of(cls, <str>name)
         return reading
 
-    cdef bint begin(self, Reading reading, object obj) except -1:
+    cdef bint begin(self, Reading reading, obj):
         """Prepare for one object. Return False if it must be read as upstream does."""
         return True
 
     cdef void* get(
-        self, Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
+        self, Reading reading, obj, Py_ssize_t index, althaia_inline_cache* cache
     ) except? NULL:
         """Return the entry of the instance dictionary as a new reference; NULL without an error if
         the object itself must be read.
@@ -138,7 +134,7 @@ cdef class Reader:
         :param index: the index of the name in the reading.
         :param cache: the inline cache of the calling step, or NULL.
         """
-        cdef object name = <object>PyTuple_GET_ITEM(reading.names, index)
+        name = <object>PyTuple_GET_ITEM(reading.names, index)
         cdef void* found
         if reading.has_inline_caches and cache is not NULL:
             found = althaia_cached_entry(obj, name, cache)
@@ -147,7 +143,7 @@ cdef class Reader:
         return althaia_instance_entry(obj, <str>name)
 
 
-cdef Reading open_reading(object cls):
+cdef Reading open_reading(cls):
     """Return a reading for a type, without a reader."""
     cdef Reading reading = Reading.__new__(Reading)
     reading.cls = cls
@@ -163,7 +159,7 @@ cdef class Reading:
     def __dealloc__(self):
         PyMem_Free(self.indexes)
 
-    cdef object value(self, object obj, Py_ssize_t index, althaia_inline_cache* cache):
+    cdef value(self, obj, Py_ssize_t index, althaia_inline_cache* cache):
         """Return the value for the name at ``index``; ``NOT_THERE`` if the object itself must be
         read."""
         cdef void* found
@@ -210,7 +206,7 @@ cdef class DescriptorReader(Reader):
             if not type(self.key_of) is type(self.impl_of) is MemberDescriptorType:
                 raise ValueError(f"{descriptor!r} keeps key and impl in no slots")
 
-    cdef bint reads(self, object cls) except -1:
+    cdef bint reads(self, cls):
         # Attributes are read by object.__getattribute__, ``__dict__`` is the instance dictionary,
         # and ``obj[name]`` raises TypeError without running user code.
         return (
@@ -218,7 +214,7 @@ cdef class DescriptorReader(Reader):
             and type(althaia_type_lookup(cls, "__dict__")) is GetSetDescriptorType
         )
 
-    cdef Py_ssize_t index_of(self, object cls, str name) except -2:
+    cdef Py_ssize_t index_of(self, cls, str name) except -2:
         descriptor = althaia_type_lookup(cls, name)
         if type(descriptor) is not self.descriptor:
             return NOT_READ
@@ -258,17 +254,17 @@ cdef class RowReader(Reader):
         self.data_of = data
         self.by_attribute = by_attribute
 
-    cdef bint reads(self, object cls) except -1:
+    cdef bint reads(self, cls):
         return cls is self.cls
 
-    cdef bint begin(self, Reading reading, object obj) except -1:
+    cdef bint begin(self, Reading reading, obj):
         source = althaia_described(self.indexes_of, obj)
         if source is not reading.source:
             self.find_places(reading, source)
         reading.data = althaia_described(self.data_of, obj)
         return type(reading.data) is tuple
 
-    cdef int find_places(self, Reading reading, object source) except -1:
+    cdef int find_places(self, Reading reading, source):
         """Find the indexes of the names in the rows of one result."""
         cdef Py_ssize_t i
         for i in range(len(reading.names)):
@@ -282,10 +278,9 @@ cdef class RowReader(Reader):
             if type(index) is int and index >= 0:
                 reading.indexes[i] = index
         reading.source = source
-        return 0
 
     cdef void* get(
-        self, Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
+        self, Reading reading, obj, Py_ssize_t index, althaia_inline_cache* cache
     ) except? NULL:
         cdef tuple data = <tuple>reading.data
         if reading.indexes[index] >= len(data):
@@ -342,7 +337,7 @@ cdef class Entry:
 cdef list registered = [Entry(marker, loader[:2]) for marker, loader in READERS.items()]
 
 
-cdef Reader reader_of(object cls):
+cdef Reader reader_of(cls):
     """Return the reader for a type, or None."""
     cdef Entry entry
     cdef Reader reader
@@ -362,7 +357,7 @@ cdef Reader reader_of(object cls):
     return None
 
 
-cdef bint has_no_reader(object obj):
+cdef bint has_no_reader(obj):
     """Return whether objects of this type are known to have no reader."""
     return althaia_is_plain(obj)
 
@@ -374,7 +369,7 @@ cdef class Readings:
     def __cinit__(self):
         self.known = {}
 
-    cdef Reading of(self, tuple names, object obj):
+    cdef Reading of(self, tuple names, obj):
         """Return the reading for an object's type, prepared for this object; None if it must be
         read as upstream does.
 
@@ -391,10 +386,10 @@ cdef class Readings:
             return None
         return reading if reading.reader.begin(reading, obj) else None
 
-    cdef Reading decided(self, tuple names, object cls):
+    cdef Reading decided(self, tuple names, cls):
         # The key is not the class itself, because a metaclass may define __hash__ and __eq__. The
         # reading keeps the class alive, so that no other class gets its id.
-        cdef object key = id(cls)
+        key = id(cls)
         cdef Reading reading = <Reading>self.known.get(key)
         cdef Reader reader
         if reading is None or ALTHAIA_TYPE_TAG(cls) != reading.tag:
@@ -404,7 +399,7 @@ cdef class Readings:
         return reading
 
 
-cdef object read_once(object obj, str name, object missing):
+cdef read_once(obj, str name, missing):
     """Read one attribute of an object on a dotted path, as upstream's ``get_value`` does."""
     cdef Reader reader
     cdef Reading reading

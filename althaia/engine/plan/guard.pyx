@@ -151,7 +151,7 @@ cdef class Guard:
         self._watch_fields(fields, sibling)
         self.entry_versions = <uint64_t*>zeroed(len(self.entries), sizeof(uint64_t))
 
-    cdef int _watch_fields(self, tuple fields, Guard sibling) except -1:
+    cdef int _watch_fields(self, tuple fields, Guard sibling):
         cdef Py_ssize_t i, at, size = len(fields)
         cdef tuple keys, values
         cdef list records = []
@@ -174,7 +174,6 @@ cdef class Guard:
             keys, values = self.fields[at + ALTHAIA_KEYS], self.fields[at + ALTHAIA_VALUES]
             if althaia_same_entries(self.fields[at + ALTHAIA_DICT], keys, values, ANY):
                 self.watched[i].copy = althaia_copy_inline(self.fields[at], values, ANY)
-        return 0
 
     def __dealloc__(self):
         cdef Py_ssize_t i
@@ -193,7 +192,7 @@ cdef class Guard:
                 return self.types[i]
         return None
 
-    cdef bint holds(self, object schema, object state, bint fields=True):
+    cdef bint holds(self, schema, state, bint fields=True):
         """Return whether the schema and everything that the plan depends on is unchanged. Never
         raises.
 
@@ -203,59 +202,34 @@ cdef class Guard:
         return (
             type(schema) is self.schema_type
             and althaia_types_hold(self.types, self.type_tags)
-            and self._same_dictionaries(state)
+            and self._same_names(state)
+            and self._same_members()
+            and self._same_entries()
             and (not fields or althaia_all_hold(self.fields, self.watched, ANY))
             and althaia_lists_hold(self.lists)
         )
 
-    cdef bint watches(self, object cls) noexcept:
+    cdef bint watches(self, cls) noexcept:
         """Return whether a class is the schema's and no watched type has changed."""
         return cls is self.schema_type and althaia_types_hold(self.types, self.type_tags)
 
-    cdef int watch_class(self, object cls) except -1:
+    cdef int watch_class(self, cls):
         """Record the present type version of the schema's class, because the engine itself has
         changed the class."""
         self.type_tags[0] = althaia_type_tag(cls)
-        return 0
 
-    cdef bint _same_dictionaries(self, object state):
-        cdef uint64_t epoch = althaia_epoch
-        if epoch != 0:
-            if self.epoch == epoch and self.state == <void*>state:
-                return True
-            self._watch_dictionaries(state)
-        if not (self._same_names(state) and self._same_members() and self._same_entries()):
-            return False
-        if self.members_plain and epoch != 0:
-            self.epoch = epoch
-            self.state = <void*>state
-        return True
+    # The methods below store what identifies a dictionary's contents once they are as expected.
 
-    cdef int _watch_dictionaries(self, object state) except -1:
-        """Watch all dictionaries. CPython also calls the watcher when a dictionary is freed, so
-        that comparing the address of one is safe."""
-        cdef Py_ssize_t i
-        cdef tuple entry
-        althaia_watch_dict(state)
-        if self.members_plain:
-            althaia_watch_dict(self.members)
-        for i in range(len(self.entries)):
-            entry = <tuple>PyTuple_GET_ITEM(self.entries, i)
-            althaia_watch_dict(entry[0])
-        return 0
-
-    # The methods below store a dictionary's version after they have found the expected contents.
-
-    cdef bint _same_names(self, object state):
-        cdef Py_ssize_t i
-        cdef tuple entry
-        cdef uint64_t version = althaia_dict_version(state)
-        if althaia_has_noted_version(state, &self.state_version):
+    cdef bint _same_names(self, state):
+        # Where dictionaries are watched, the number says nothing about another dictionary. CPython
+        # also calls the watcher when one is freed, so that comparing addresses is safe.
+        if self.state == <void*>state and althaia_has_noted_version(state, &self.state_version):
             return True
-        for i in range(len(self.schema_names)):
-            entry = <tuple>PyTuple_GET_ITEM(self.schema_names, i)
-            if not althaia_same_entry(state, entry[0], entry[1], ABSENT):
+        cdef uint64_t version = althaia_version_to_note(state)
+        for name, value in self.schema_names:
+            if not althaia_same_entry(state, name, value, ABSENT):
                 return False
+        self.state = <void*>state
         althaia_note_version(&self.state_version, version)
         return True
 
@@ -267,7 +241,7 @@ cdef class Guard:
             of_mapping = <tuple>PyTuple_GET_ITEM(self.entries, i)
             if althaia_has_noted_version(of_mapping[0], &self.entry_versions[i]):
                 continue
-            version = althaia_dict_version(of_mapping[0])
+            version = althaia_version_to_note(of_mapping[0])
             for at in range(1, len(of_mapping), 2):
                 if not althaia_same_entry(
                     of_mapping[0], of_mapping[at], of_mapping[at + 1], ABSENT
@@ -281,7 +255,7 @@ cdef class Guard:
         if self.members_plain:
             if althaia_has_noted_version(self.members, &self.members_version):
                 return True
-            version = althaia_dict_version(self.members)
+            version = althaia_version_to_note(self.members)
             if not althaia_same_entries(
                 self.members, self.members_keys, self.members_values, ANY
             ):

@@ -19,12 +19,12 @@ cdef extern from "althaia/cpython/layout.h":
 cdef class Instance:
     """The state of a schema instance that is, or was, made from a prototype, or copied."""
 
-    cdef object own_fields(self):
+    cdef own_fields(self):
         """Return the instance's own fields so far, or None."""
         with cython.critical_section(self):
             return self._own_fields
 
-    cdef bint exchange_fields(self, object before, object own_fields) except -1:
+    cdef bint exchange_fields(self, before, own_fields):
         """Store the instance's own fields in the place of ``before``. Return False if another
         thread has stored others meanwhile."""
         with cython.critical_section(self):
@@ -34,7 +34,7 @@ cdef class Instance:
         return True
 
 
-cdef Instance new_instance(object prototype, State state):
+cdef Instance new_instance(prototype, State state):
     cdef Instance instance = Instance.__new__(Instance)
     instance.prototype, instance.state = prototype, state
     return instance
@@ -53,21 +53,19 @@ cdef class InstanceDict(dict):
     # The lock is for free-threaded builds: another thread may drop the plan after this one has read
     # the pointer and before it has incremented the reference count.
 
-    cdef object published(self, int direction):
+    cdef published(self, int direction):
         """Return the plan for this direction, or None."""
         with cython.critical_section(self):
             return self.load_plan if direction == LOAD else self.dump_plan
 
-    cdef int publish(self, int direction, object plan) except -1:
+    cdef int publish(self, int direction, plan):
         """Store the plan where other threads find it; None removes it."""
         # Release the old plan after the lock: this may free fields and run their finalizers.
-        cdef object before
         with cython.critical_section(self):
             if direction == LOAD:
                 before, self.load_plan = self.load_plan, plan
             else:
                 before, self.dump_plan = self.dump_plan, plan
-        return 0
 
 
 # Pickle names the type in notes of its errors, where a schema without plans has a dict.
@@ -78,11 +76,11 @@ def published_guard(schema, int direction):
     """Return the guard of the published plan for this direction, even if it does not hold; or
     None."""
     cdef InstanceDict state = existing_dict(schema)
-    cdef object plan = None if state is None else state.published(direction)
+    plan = None if state is None else state.published(direction)
     return None if plan is None else plan.guard
 
 
-cdef InstanceDict existing_dict(object schema):
+cdef InstanceDict existing_dict(schema):
     """Return the schema's dictionary if it is an :class:`InstanceDict` already, else None."""
     cdef PyObject* found = althaia_dict_there(schema)
     if found is NULL or type(<object>found) is not InstanceDict:
@@ -90,7 +88,7 @@ cdef InstanceDict existing_dict(object schema):
     return <InstanceDict>found
 
 
-cdef object made_dict(object schema):
+cdef made_dict(schema):
     """Return the schema's dictionary, of any type; make one if its attributes are inline values.
 
     If the GC runs while CPython 3.11 allocates that dictionary, and user code creates and replaces
@@ -103,7 +101,7 @@ cdef object made_dict(object schema):
         collect_again(collecting)
 
 
-cdef InstanceDict instance_dict(object schema):
+cdef InstanceDict instance_dict(schema):
     """Return the schema's dictionary as an :class:`InstanceDict`, and replace a plain one.
 
     Return None if it cannot be replaced, or if there are other references to it, which would no
@@ -113,7 +111,6 @@ cdef InstanceDict instance_dict(object schema):
     thread sets attributes. :func:`adopt_instances` does it before other threads have the schema.
     """
     cdef InstanceDict replacement = existing_dict(schema)
-    cdef object state
     cdef bint collecting
     if replacement is not None or not ALTHAIA_HAS_GIL or not may_be_put(schema):
         return replacement
@@ -131,9 +128,9 @@ cdef InstanceDict instance_dict(object schema):
         collect_again(collecting)
 
 
-cdef object allocated(object cls, Py_ssize_t items):
+cdef allocated(cls, Py_ssize_t items):
     """Allocate an instance that has an :class:`InstanceDict` from the start."""
-    cdef object schema = PyType_GenericAlloc(<PyTypeObject*>cls, items)
+    schema = PyType_GenericAlloc(<PyTypeObject*>cls, items)
     cdef InstanceDict state
     if may_be_put(schema):
         # Typed: an untyped argument would have to be exactly a dict.
@@ -142,20 +139,19 @@ cdef object allocated(object cls, Py_ssize_t items):
     return schema
 
 
-cdef int adopt_instances(object cls) except -1:
+cdef int adopt_instances(cls):
     """Without the GIL, let each instance of a schema class get an :class:`InstanceDict` when it is
     allocated."""
     if not ALTHAIA_HAS_GIL:
         althaia_allocate_by(cls, allocated)
-    return 0
 
 
-cpdef bint may_be_put(object obj) except -1:
+cpdef bint may_be_put(obj):
     """Return whether an object's dictionary can be replaced without running user code."""
     return althaia_has_python_dict(obj, althaia_type_lookup(type(obj), "__dict__"))
 
 
-cdef int put_dict(object obj, dict state) except -1:
+cdef int put_dict(obj, dict state):
     """Replace the instance dictionary of an object without calling a ``__setattr__``."""
     try:
         althaia_put_dict(obj, "__dict__", state)
@@ -163,4 +159,3 @@ cdef int put_dict(object obj, dict state) except -1:
         # CPython could not allocate the dictionary that is to be replaced, and reports that by this
         # exception.
         raise MemoryError from None
-    return 0

@@ -39,7 +39,7 @@ cdef class Plan:
         self.declined = ""
         set_attributes(self, what)
 
-    cdef int await_template(self, bint now, Py_ssize_t certain) except -1:
+    cdef int await_template(self, bint now, Py_ssize_t certain):
         """Make the template now, or when it pays: making it takes as long as it saves in some
         hundred results."""
         self.certain = certain
@@ -48,9 +48,8 @@ cdef class Plan:
         if now or not ALTHAIA_HAS_GIL:
             self.until_template = 1
             self.is_template_due()
-        return 0
 
-    cdef bint is_template_due(self) except -1:
+    cdef bint is_template_due(self):
         """Count one result without a template. Return whether there is one from now on."""
         self.until_template -= 1
         if self.until_template == 0:
@@ -73,15 +72,14 @@ def with_inner(name, step):
         yield from with_inner(f"{name}.{label}", inner)
 
 
-cdef int set_attributes(object obj, dict given) except -1:
+cdef int set_attributes(obj, dict given):
     """Set the attributes of a new plan, step or check. They are public only for this: nothing
     changes them afterwards."""
     for name, value in given.items():
         setattr(obj, name, value)
-    return 0
 
 
-cdef object option(Plan plan, str name):
+cdef option(Plan plan, str name):
     """Return an option from the instance dictionary of the schema's options; ``EXTRAORDINARY`` if
     it was deleted."""
     # Borrowed: all threads share the options.

@@ -104,15 +104,14 @@ def forget(gone):
         inherit(of_gone.load, statistics.load.as_dict())
 
 
-cdef int inherit(Counters heir, dict counted) except -1:
+cdef int inherit(Counters heir, dict counted):
     """Add counts by name to those of a class."""
     with cython.critical_section(heir):
         for name, count in counted.items():
             setattr(heir, name, getattr(heir, name) + count)
-    return 0
 
 
-cpdef Statistics statistics_of(object schema_class):
+cpdef Statistics statistics_of(schema_class):
     """Return the counters of a schema class; make them if there are none yet."""
     cdef Statistics found = _by_class.get(id(schema_class))
     if found is None:
@@ -122,7 +121,7 @@ cpdef Statistics statistics_of(object schema_class):
     return found
 
 
-cdef Counters counters_of(object schema, int direction):
+cdef Counters counters_of(schema, int direction):
     """Return the counters of a schema's class and a direction."""
     cdef Statistics statistics = statistics_of(type(schema))
     return statistics.load if direction == LOAD else statistics.dump

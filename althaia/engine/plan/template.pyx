@@ -27,7 +27,7 @@ cpdef dict template_of(tuple keys):
     return dict.fromkeys(keys) if ALTHAIA_HAS_GIL and len(keys) > FEW_KEYS else None
 
 
-cdef Py_ssize_t fewest_keys(dict template) except -1:
+cdef Py_ssize_t fewest_keys(dict template):
     """Return the number of keys from which on an ordinary dictionary takes about half of the memory
     that a copy of the template takes."""
     cdef dict ordinary = {}
@@ -69,7 +69,7 @@ cdef dict share_keys(tuple keys):
     return shared
 
 
-cdef dict filled_dict(object owner, tuple keys):
+cdef dict filled_dict(owner, tuple keys):
     """Return the owner's instance dictionary, after setting each key to itself."""
     cdef dict mapping = owner.__dict__
     for key in keys:

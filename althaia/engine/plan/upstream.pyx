@@ -9,7 +9,7 @@ user code can replace one.
 cdef object NOT_UPSTREAMS = object()
 
 
-cpdef object static(object cls, object name):
+cpdef static(cls, name):
     """Return the attribute as the class's bases define it, descriptors unbound, or ``ABSENT``.
 
     >>> static(bool, "real") is int.__dict__["real"]
@@ -27,7 +27,7 @@ cdef list fields_inside(dict state):
     Return None if ``tuple_fields``, which upstream makes a list, is something else.
     """
     cdef list found = [state[name] for name in INNER if state.get(name) is not None]
-    cdef object others = state.get("tuple_fields")
+    others = state.get("tuple_fields")
     if others is None:
         return found
     return found + <list>others if type(others) is list else None
@@ -173,7 +173,7 @@ cdef class Upstream:
         self.passed = {}
         self.makers_by_type = {}
 
-    cdef int find_features(self, set variants) except -1:
+    cdef int find_features(self, set variants):
         """Set the features of the release from its variants."""
         cdef set reversed_ = set()
         for variant in variants:
@@ -181,7 +181,6 @@ cdef class Upstream:
         for name in set().union(*FEATURES_BY_VARIANT.values()):
             setattr(self, name, (name in reversed_) != (name in WRITTEN_AGAINST))
         self.collection_keyword = "pass_many" if self.hooks_pass_many else "pass_collection"
-        return 0
 
     def raw(self, cls, name):
         """Return the attribute that upstream defined on this class itself; KeyError if none."""
@@ -192,7 +191,7 @@ cdef class Upstream:
         # Not every release defines it there.
         return static(cls, name) is seam.pristine[owner].get(name, NOT_UPSTREAMS)
 
-    cpdef bint defines(self, cls, name, owner) except -1:
+    cpdef bint defines(self, cls, name, owner):
         """Return whether :meth:`has` is true and the method has been read in this release."""
         cdef dict methods = <dict>self.reviewed_methods.get(owner)
         if methods is None:
@@ -246,13 +245,13 @@ cdef class Upstream:
             found = <Group>self.groups.setdefault(key, found)
         return found
 
-    cdef bint has_passed(self, object cls, int check) except -1:
+    cdef bint has_passed(self, cls, int check):
         """Return whether the present version of a class has passed a check of the analysis."""
         cdef unsigned int tag = althaia_type_tag(cls)
-        cdef object checks = self.passed.get(tag) if tag != 0 else None
+        checks = self.passed.get(tag) if tag != 0 else None
         return checks is not None and <int>checks & check
 
-    cdef int note_passed(self, object cls, int check) except -1:
+    cdef int note_passed(self, cls, int check):
         """Record that a class has passed a check, which rests on nothing but what it and its bases
         define. CPython uses no type version twice."""
         cdef unsigned int tag = althaia_type_tag(cls)
@@ -262,7 +261,6 @@ cdef class Upstream:
         if len(self.passed) >= MOST_CLASSES:
             self.passed.clear()
         self.passed[tag] = <int>self.passed.get(tag, 0) | check
-        return 0
 
     cdef tuple entries_of(self, frozenset groups):
         """Return the guard entries of a set of groups. Plans with equal sets share them."""
