@@ -37,7 +37,8 @@ cdef class Analysis:
     cpdef watch_type(self, cls)
     cpdef watch_field(self, field)
     cpdef dict state_of(self, field)
-    cpdef bint schema_method_is_upstreams(self, name) except -1
+    cpdef bint schema_method_is_upstreams(self, name)
+    cdef _plain_value(self, cls, state, name)
     cpdef field_value(self, field, name)
     cpdef field_method(self, field, name, owner)
     cpdef watch_list(self, items)
@@ -46,8 +47,8 @@ cdef class Analysis:
     cpdef typed_value(self, field, name, type_, bint optional=*)
     cpdef class_method(self, cls, name)
     cpdef check_readable(self, field)
-    cdef int watch_group(self, tuple group) except -1
-    cdef bint _is_bound_field(self, object cls, dict state) except -1
+    cdef int watch_group(self, tuple group)
+    cdef bint _is_bound_field(self, cls, dict state)
 
 
-cdef bint is_data_descriptor(object raw) noexcept
+cdef bint is_data_descriptor(raw) noexcept

@@ -21,8 +21,7 @@ from althaia import seam
 from althaia.engine.plan import NotPlannable, may_be_put, qualified
 
 from althaia.cpython.primitives cimport (
-    althaia_dict_version, althaia_has_noted_version, althaia_note_version,
-    althaia_type_tag,
+    althaia_has_noted_version, althaia_note_version, althaia_type_tag, althaia_version_to_note,
 )
 from althaia.engine.plan cimport (
     ABSENT, ANY, EMPTY, HIDDEN, INNER, Group, Guard, Upstream, fields_inside, snapshot,

@@ -96,7 +96,7 @@ def connect():
 # ---- Plans of a call -------------------------------------------------------------------
 
 
-cdef inline Plan whole_plan(object schema, int direction, object obj, object many):
+cdef inline Plan whole_plan(schema, int direction, obj, many):
     """Return the plan that replaces all of ``Schema.dump`` or ``Schema._do_load``.
 
     Return None, and count the call as unplanned, if upstream's code must run.
@@ -120,7 +120,7 @@ cdef inline Plan whole_plan(object schema, int direction, object obj, object man
     return None
 
 
-cdef inline Plan inner_plan(object schema, int direction, object obj, object many):
+cdef inline Plan inner_plan(schema, int direction, obj, many):
     """Return the plan that replaces ``Schema._serialize`` or ``Schema._deserialize``; a declined
     one if there can be none, or None if there is none yet."""
     cdef Plan plan = valid_plan(schema, direction, True)
@@ -142,10 +142,9 @@ cdef enum Result:
     BYTES
 
 
-cdef DumpFrame opened_dump(DumpPlan plan, object schema, object obj, object given_many):
+cdef DumpFrame opened_dump(DumpPlan plan, schema, obj, given_many):
     """Return the frame of a call, or None if there is no plan or a setting runs user code."""
     cdef DumpFrame frame
-    cdef object many
     if plan is None:
         return None
     many = many_of(schema, given_many)
@@ -157,11 +156,10 @@ cdef DumpFrame opened_dump(DumpPlan plan, object schema, object obj, object give
     return frame
 
 
-cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
+cdef run_dump(DumpFrame frame, obj, Sink sink, Result wanted):
     """Run a call by its frame, count it, and return its result (for text, the sink's)."""
     cdef DumpPlan plan = frame.plan
     cdef Counters counters = <Counters>plan.statistics
-    cdef object result
     # The schema's own ``_serialize`` is no plan's work, but may come back for it.
     cdef bint counted = wanted == FIELDS or plan.whole
     althaia_count(&counters.calls, counted)
@@ -184,7 +182,7 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
     return settled(result, frame.growth)
 
 
-cdef Py_ssize_t count(object obj, object many, object result):
+cdef Py_ssize_t count(obj, many, result):
     """Return how many objects a call was given, without iterating over ``obj``."""
     if obj is None or not is_plainly_true(many):
         return 1
@@ -214,7 +212,7 @@ def dumps(schema, obj, args, many, dict options, bint as_bytes=False):
     return DECLINED if frame is None else run_dump(frame, obj, sink, BYTES if as_bytes else TEXT)
 
 
-cdef DumpPlan straight_plan(object schema, object obj, object many):
+cdef DumpPlan straight_plan(schema, obj, many):
     """Return the plan that replaces all of ``Schema.dumps``, or None."""
     cdef Plan plan = valid_plan(schema, DUMP, True)
     if plan is None and is_large(obj, plain_many(schema) if many is None else many):
@@ -244,7 +242,7 @@ def serialize(schema, obj, many):
 
 
 cdef LoadFrame opened_load(
-    LoadPlan plan, object schema, object many, object partial, object unknown
+    LoadPlan plan, schema, many, partial, unknown
 ):
     """Return the frame of a call, or None if there is no plan or a setting runs user code."""
     if plan is None:
@@ -257,7 +255,7 @@ cdef LoadFrame opened_load(
     return open_load_frame(plan, schema, many, partial, unknown)
 
 
-cdef object run_load(LoadFrame frame, object data, bint postprocess):
+cdef run_load(LoadFrame frame, data, bint postprocess):
     """Run an opened call of all of ``Schema._do_load``, count it, and return its result or FAILED.
 
     ``data`` is None where the frame has a tape.
@@ -284,7 +282,6 @@ def load(schema, data, many, partial, unknown, bint postprocess):
     """``Schema._do_load``: the loaded object(s), hooks and validation included, or DECLINED."""
     cdef LoadPlan plan = <LoadPlan>whole_plan(schema, LOAD, data, many)
     cdef LoadFrame frame = opened_load(plan, schema, many, partial, unknown)
-    cdef object result
     if frame is None:
         return DECLINED
     result = run_load(frame, data, postprocess)
@@ -325,7 +322,6 @@ def loads(schema, text, many, partial, unknown, dict options):
     cdef LoadFrame frame
     cdef Tape tape
     cdef Counters counters
-    cdef object result
     tape = None if options else parse(schema.opts.render_module, text)
     if tape is None:
         return DECLINED
@@ -343,7 +339,7 @@ def loads(schema, text, many, partial, unknown, dict options):
     return result
 
 
-cdef LoadPlan text_plan(object schema, Tape tape, object many):
+cdef LoadPlan text_plan(schema, Tape tape, many):
     """Return the plan that replaces all of ``Schema.load``, or None."""
     cdef Plan plan = valid_plan(schema, LOAD, True)
     if plan is None:
@@ -354,7 +350,7 @@ cdef LoadPlan text_plan(object schema, Tape tape, object many):
     return <LoadPlan>plan if plan is not None and plan.whole and plan.nestable else None
 
 
-cdef Py_ssize_t length_of(Tape tape, object many):
+cdef Py_ssize_t length_of(Tape tape, many):
     """Return the number of objects in parsed text."""
     return tape.slots[0].size if tape.slots[0].type == ARRAY and is_plainly_true(many) else 1
 

@@ -12,18 +12,18 @@ cdef enum:
     LARGE = 24
 
 
-cdef object plain_many(object schema)
-cdef bint is_first_call(object schema, bint inside) except -1
-cdef Plan find_anew(object schema, int direction, bint large)
-cdef Plan usable_plan(object schema, int direction, bint large)
+cdef plain_many(schema)
+cdef bint is_first_call(schema, bint inside)
+cdef Plan find_anew(schema, int direction, bint large)
+cdef Plan usable_plan(schema, int direction, bint large)
 
 
-cdef inline bint is_plainly_true(object flag):
+cdef inline bint is_plainly_true(flag):
     """Return whether a flag is true, as far as that is known without running user code."""
     return (type(flag) is bool or type(flag) is int) and flag
 
 
-cdef inline bint is_large(object obj, object many):
+cdef inline bint is_large(obj, many):
     """Whether a plan is likely to pay off in this call alone."""
     if obj is None or not is_plainly_true(many):
         return False

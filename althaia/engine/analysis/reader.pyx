@@ -78,7 +78,6 @@ cdef class Analysis:
 
     cpdef watch_type(self, cls):
         """Watch a class. Must be called before an attribute of it is read."""
-        cdef object key
         if cls is self._last_type:
             return
         key = <Py_ssize_t><void*>cls
@@ -91,7 +90,7 @@ cdef class Analysis:
 
         :raises NotPlannable: it has no instance dictionary.
         """
-        cdef object key = <Py_ssize_t><void*>field
+        key = <Py_ssize_t><void*>field
         if key in self._fields:
             return
         self.watch_type(type(field))
@@ -103,7 +102,6 @@ cdef class Analysis:
     cpdef dict state_of(self, field):
         """Return the instance dictionary of a field as it was when it was first watched."""
         cdef tuple entry
-        cdef object key
         if field is self._last_field:
             return self._last_state
         key = <Py_ssize_t><void*>field
@@ -171,7 +169,7 @@ cdef class Analysis:
             self._sibling,
         )
 
-    cdef bint _is_bound_field(self, object cls, dict state) except -1:
+    cdef bint _is_bound_field(self, cls, dict state):
         """Whether an object of this class and with these attributes is a field that was bound. The
         bound fields of a hidden schema are its own copies, and never change. A field that upstream
         does not bind is the declared one."""
@@ -222,20 +220,27 @@ cdef class Analysis:
 
         :raises NotPlannable: a descriptor computes it.
         """
-        raw = static(type(self.schema), name)
+        self._schema_names[name] = self.state.get(name, ABSENT)
+        return self._plain_value(type(self.schema), self.state, name)
+
+    cdef _plain_value(self, cls, state, name):
+        """Return what reading an attribute gives, of an object of this class with this dictionary.
+
+        :raises NotPlannable: a descriptor computes it, or there is none.
+        """
+        raw = static(cls, name)
         if is_data_descriptor(raw):
-            raise NotPlannable(f"{name} is a descriptor of {self._owner(type(self.schema), name)}")
-        value = self.state.get(name, ABSENT)
-        self._schema_names[name] = value
+            raise NotPlannable(f"{name} is a descriptor of {self._owner(cls, name)}")
+        value = state.get(name, ABSENT)
         if value is not ABSENT:
             return value
         if raw is ABSENT or has_getter(raw):
             raise NotPlannable(f"{name} is not a plain value")
         return raw
 
-    cpdef bint schema_method_is_upstreams(self, name) except -1:
+    cpdef bint schema_method_is_upstreams(self, name):
         """Whether the schema has upstream's own method, neither overridden nor shadowed."""
-        cdef object shadow = self.state.get(name, ABSENT)
+        shadow = self.state.get(name, ABSENT)
         self._schema_names[name] = shadow
         if shadow is not ABSENT:
             return False
@@ -266,16 +271,7 @@ cdef class Analysis:
 
         :raises NotPlannable: a descriptor computes it, or there is none.
         """
-        cdef object raw = static(type(field), name)
-        cdef object value
-        if is_data_descriptor(raw):
-            raise NotPlannable(f"{name} is a descriptor of {self._owner(type(field), name)}")
-        value = self.state_of(field).get(name, ABSENT)
-        if value is not ABSENT:
-            return value
-        if raw is ABSENT or has_getter(raw):
-            raise NotPlannable(f"{name} is not a plain value")
-        return raw
+        return self._plain_value(type(field), self.state_of(field), name)
 
     cpdef typed_value(self, field, name, type_, bint optional=False):
         """Return an attribute that upstream's own ``__init__`` makes of a type; or of None, if it
@@ -314,14 +310,14 @@ cdef class Analysis:
         """
         self.watch_group((module, names))
 
-    cdef int watch_group(self, tuple group) except -1:
+    cdef int watch_group(self, tuple group):
         """Do :meth:`field_function` for a pair of a module and a tuple of names."""
         cdef Group found = self.upstream.group(group)
         cdef uint64_t version
         if found in self._groups:
             return 0
         if not althaia_has_noted_version(found.namespace, &found.version):
-            version = althaia_dict_version(found.namespace)
+            version = althaia_version_to_note(found.namespace)
             for namespace, name, defined in found.entries:
                 if namespace.get(name, ABSENT) is not defined:
                     raise NotPlannable(f"marshmallow.{group[0]}.{name} is replaced")
@@ -380,7 +376,7 @@ def is_plain_mapping(cls):
 cdef dict absent_names = {}
 
 
-cdef tuple entry_of(str name, object value):
+cdef tuple entry_of(str name, value):
     """Return a name and its value as a pair. For absent names all guards share one pair."""
     cdef tuple pair
     if value is not ABSENT:
@@ -391,15 +387,15 @@ cdef tuple entry_of(str name, object value):
     return pair
 
 
-cdef bint has_getter(object raw) noexcept:
+cdef bint has_getter(raw) noexcept:
     """Return whether an attribute of a class has ``__get__``."""
-    cdef object cls = type(raw)
+    cls = type(raw)
     return (<PyTypeObject*>cls).tp_descr_get is not NULL
 
 
-cdef bint is_data_descriptor(object raw) noexcept:
+cdef bint is_data_descriptor(raw) noexcept:
     """Return whether a class attribute takes precedence over the instances' dictionaries."""
-    cdef object cls = type(raw)
+    cls = type(raw)
     return (<PyTypeObject*>cls).tp_descr_set is not NULL
 
 

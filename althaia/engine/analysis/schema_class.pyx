@@ -134,7 +134,7 @@ def examine_nested(Upstream upstream, schema):
     return _watchable(analysis.guard())
 
 
-cdef int _check_construction(Analysis analysis, object cls) except -1:
+cdef int _check_construction(Analysis analysis, cls):
     """Raise NotPlannable if constructing or copying an instance runs code of its class, or of what
     upstream's construction calls."""
     analysis.field_function("fields", "copy")
@@ -146,7 +146,7 @@ cdef int _check_construction(Analysis analysis, object cls) except -1:
         _check_inferred(analysis)
 
 
-cdef int _check_bound(Analysis analysis, object field) except -1:
+cdef int _check_bound(Analysis analysis, field):
     """Raise NotPlannable unless binding a bound field once more changes no value."""
     upstream = analysis.upstream
     _check_field_itself(analysis, field, False)
@@ -179,19 +179,19 @@ cdef list _fields_inside(Analysis analysis, dict state):
     return inside
 
 
-cdef object _watchable(object guard):
+cdef _watchable(guard):
     reason = why_unwatchable(guard)
     return (None, reason) if reason else (guard, "")
 
 
-cdef int _check_objects_own(Upstream upstream, object cls, tuple names) except -1:
+cdef int _check_objects_own(Upstream upstream, cls, tuple names):
     """Raise NotPlannable if a class has anything else of these names than ``object`` has."""
     for name in names:
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise NotPlannable(f"{name} is overridden by {upstream.owner(cls, name)}")
 
 
-cdef int _check_instances(object cls, Upstream upstream) except -1:
+cdef int _check_instances(cls, Upstream upstream):
     """Raise NotPlannable if a class changes how its instances are made or their attributes read."""
     # Upstream copies a schema instance that a nested field holds. A lazy one is not copied, so its
     # class must not define how it is copied.
@@ -204,7 +204,7 @@ cdef int _check_instances(object cls, Upstream upstream) except -1:
         raise NotPlannable("__dict__ is overridden")
 
 
-cdef int _check_class(Analysis analysis, object cls) except -1:
+cdef int _check_class(Analysis analysis, cls):
     upstream = analysis.upstream
     for name in CONSTRUCTION:
         if name == "_init_fields":
@@ -236,7 +236,7 @@ cdef int _check_class(Analysis analysis, object cls) except -1:
             raise NotPlannable("error_messages is no dictionary")
 
 
-cdef int _check_options(Analysis analysis, object cls) except -1:
+cdef int _check_options(Analysis analysis, cls):
     opts = static(cls, "opts")
     if hasattr(type(opts), "__get__"):
         raise NotPlannable("opts is a descriptor")
@@ -255,7 +255,7 @@ cdef int _check_options(Analysis analysis, object cls) except -1:
             raise NotPlannable(f"Meta.{name} is a {type(value).__qualname__}")
 
 
-cdef int _check_inferred(Analysis analysis) except -1:
+cdef int _check_inferred(Analysis analysis):
     """Check what makes up the fields in a release where a name of ``Meta`` may have no declared
     field, and ``Meta.ordered`` makes mappings ordered."""
     opts = static(type(analysis.schema), "opts")
@@ -272,7 +272,7 @@ cdef int _check_inferred(Analysis analysis) except -1:
     analysis.field_function("schema", "OrderedDict", "validate_unknown_parameter_value")
 
 
-cdef int _check_field(Analysis analysis, object cls, object field, bint top) except -1:
+cdef int _check_field(Analysis analysis, cls, field, bint top):
     """Raise NotPlannable if copying or binding a declared field runs user code that sees it."""
     upstream = analysis.upstream
     # A field that binds itself is bound to each instance as an ``on_bind_field`` sees it.
@@ -304,10 +304,9 @@ cdef int _check_field(Analysis analysis, object cls, object field, bint top) exc
         with analysis.inside(field):
             for inner in inside:
                 _check_field(analysis, cls, inner, False)
-    return 0
 
 
-cdef int _check_field_itself(Analysis analysis, object field, bint may_bind) except -1:
+cdef int _check_field_itself(Analysis analysis, field, bint may_bind):
     """Raise NotPlannable if user code of a field's class runs when the field is copied, or when it
     is bound unless it ``may_bind`` itself."""
     upstream = analysis.upstream
@@ -326,7 +325,7 @@ cdef int _check_field_itself(Analysis analysis, object field, bint may_bind) exc
             raise NotPlannable(f"{name} of a declared field is a {type(state[name]).__qualname__}")
 
 
-cdef int _check_field_class(Analysis analysis, object cls, bint may_bind) except -1:
+cdef int _check_field_class(Analysis analysis, cls, bint may_bind):
     """Raise NotPlannable unless upstream's code alone copies a field of a class, and binds it
     unless it ``may_bind`` itself."""
     analysis.watch_type(cls)
@@ -347,7 +346,7 @@ def upstreams_binding(cls):
             overridden = True
 
 
-cdef int _check_bases(Analysis analysis, object cls, bint may_bind) except -1:
+cdef int _check_bases(Analysis analysis, cls, bint may_bind):
     """Check a class whose present type version has not been checked."""
     for base in cls.__mro__:
         if base in seam.pristine:
@@ -367,13 +366,13 @@ cdef int _check_bases(Analysis analysis, object cls, bint may_bind) except -1:
         raise NotPlannable(f"each copy of a {cls.__qualname__} is warned of")
 
 
-cdef bint _may_be_called(object name, object value) except -1:
+cdef bint _may_be_called(name, value):
     """Whether copying or binding a field may call this attribute of its class: a descriptor, or
     what replaces a method without being one, as a mock does. Other attributes are data."""
     return hasattr(type(value), "__get__") or name in BINDING
 
 
-cdef int _check_upstreams_class(object base) except -1:
+cdef int _check_upstreams_class(base):
     """Raise NotPlannable if a function of one of upstream's classes has been replaced."""
     pristine = seam.pristine[base]
     # dict.copy is atomic; another thread may change the class during the loop.
@@ -384,7 +383,7 @@ cdef int _check_upstreams_class(object base) except -1:
             raise NotPlannable(f"{base.__module__}.{base.__qualname__}.{name} is replaced")
 
 
-cdef int _check_users_class(object base, bint may_bind) except -1:
+cdef int _check_users_class(base, bint may_bind):
     """Raise NotPlannable if copying or binding a field may run code of a user's base of its
     class. All other methods get the instance's own field."""
     for name, value in base.__dict__.copy().items():
@@ -394,7 +393,7 @@ cdef int _check_users_class(object base, bint may_bind) except -1:
             raise NotPlannable(f"{base.__module__}.{base.__qualname__} defines {name}")
 
 
-cdef bint _is_harmful(object name, object value) except -1:
+cdef bint _is_harmful(name, value):
     """Whether an attribute of a user's field class may change how a field is copied or bound."""
     if name in ("__dict__", "__weakref__") and type(value) is GetSetDescriptorType:
         return False
@@ -404,7 +403,7 @@ cdef bint _is_harmful(object name, object value) except -1:
     return type(value) is property and name in KEPT and name != "schema"
 
 
-cdef int _check_methods(object cls, object field, bint top) except -1:
+cdef int _check_methods(cls, field, bint top):
     """Raise NotPlannable if a Method field binds to anything but plain methods of the schema."""
     if not top:
         raise NotPlannable("a Method field stands inside another field")

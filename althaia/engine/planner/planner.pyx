@@ -24,7 +24,7 @@ cdef int LONGEST_WAIT = 1024
 cdef int FIRST_INSTANCES = 4
 
 
-cdef Plan usable_plan(object schema, int direction, bint large):
+cdef Plan usable_plan(schema, int direction, bint large):
     """Return the plan of a nested schema, or None if upstream's code must run."""
     cdef Plan plan = valid_plan(schema, direction)
     if plan is None:
@@ -37,12 +37,12 @@ def build(schema, str direction="dump"):
     return build_plan(schema, LOAD if direction == "load" else DUMP)
 
 
-cdef Plan build_plan(object schema, int direction):
+cdef Plan build_plan(schema, int direction):
     materialise_if_lazy(schema)
     return analyse(upstream, schema, direction, counters_of(schema, direction))
 
 
-cdef object plain_many(object schema):
+cdef plain_many(schema):
     """Return ``schema.many``, or None if reading it would run user code."""
     cdef InstanceDict state
     if althaia_type_lookup(type(schema), "many") is None:
@@ -55,7 +55,7 @@ cdef object plain_many(object schema):
     return None if state is None else state.get("many")
 
 
-cdef bint is_first_call(object schema, bint inside) except -1:
+cdef bint is_first_call(schema, bint inside):
     """Whether this is the first call of an instance, for which nothing is prepared.
 
     Most instances that are built in full are used once, so that a place for plans would be wasted.
@@ -73,7 +73,7 @@ cdef bint is_first_call(object schema, bint inside) except -1:
     return True
 
 
-cdef int drop(object schema, InstanceDict state, int direction) except -1:
+cdef int drop(schema, InstanceDict state, int direction):
     """Drop a plan whose guard no longer holds, and lengthen the wait for the next."""
     cdef Counters counters = counters_of(schema, direction)
     cdef int drops = althaia_read_int(&state.drops[direction]) + 1
@@ -81,10 +81,9 @@ cdef int drop(object schema, InstanceDict state, int direction) except -1:
     state.publish(direction, None)
     althaia_write_int(&state.drops[direction], drops)
     althaia_write_int(&state.waits[direction], min(1 << min(drops, 10), LONGEST_WAIT))
-    return 0
 
 
-cdef int drop_stale(object schema, InstanceDict state, int direction) except -1:
+cdef int drop_stale(schema, InstanceDict state, int direction):
     """Drop the plan of the other direction if its guard no longer holds.
 
     The guard owns references to the replaced objects and would keep them alive.
@@ -92,10 +91,9 @@ cdef int drop_stale(object schema, InstanceDict state, int direction) except -1:
     cdef Plan plan = <Plan>state.published(direction)
     if plan is not None and not plan.guard.holds(schema, state):
         drop(schema, state, direction)
-    return 0
 
 
-cdef int first_wait(object schema, int direction):
+cdef int first_wait(schema, int direction):
     """Return how many look-ups a schema waits for its first plan.
 
     If a program creates many instances of a class and uses each a few times, their plans do not pay
@@ -106,7 +104,7 @@ cdef int first_wait(object schema, int direction):
     return FIRST_WAIT + <int>max(0, min(built - FIRST_INSTANCES, 2 * LARGE))
 
 
-cdef bint is_due(object schema, InstanceDict state, int direction):
+cdef bint is_due(schema, InstanceDict state, int direction):
     """Count one look-up, and return whether a plan is due."""
     # Read the counter once: two threads that count together may lose a look-up, but cannot skip 0.
     cdef int wait = althaia_read_int(&state.waits[direction])
@@ -118,15 +116,7 @@ cdef bint is_due(object schema, InstanceDict state, int direction):
     return wait == 0
 
 
-cdef bint is_first_use(InstanceDict state, int direction) noexcept:
-    """Whether no plan of this direction was looked up before."""
-    return (
-        althaia_read_int(&state.waits[direction]) == 0
-        and althaia_read_int(&state.drops[direction]) == 0
-    )
-
-
-cdef InstanceDict plan_holder(object schema, int direction):
+cdef InstanceDict plan_holder(schema, int direction):
     """Return the instance dictionary that holds a schema's plans, None if it can hold none now."""
     cdef InstanceDict state = existing_dict(schema)
     cdef bint was_called = state is None and althaia_dict_there(schema) is not NULL
@@ -140,11 +130,11 @@ cdef InstanceDict plan_holder(object schema, int direction):
     return state
 
 
-cdef Plan find_anew(object schema, int direction, bint large):
+cdef Plan find_anew(schema, int direction, bint large):
     """Return the plan that a schema runs from now on, a prototype's or its own, if that pays. Drop
     its own one that no longer holds."""
     cdef InstanceDict state = plan_holder(schema, direction)
-    cdef object prototype = None
+    prototype = None
     if state is None:
         return None
     if is_lazy(state):
@@ -159,30 +149,27 @@ cdef Plan find_anew(object schema, int direction, bint large):
     return build_and_publish(schema, state, direction) if large or at_once else None
 
 
-cdef Plan plan_of_prototype(object schema, int direction, bint large):
-    """Return the plan of a prototype. Its first one is due at once, because a prototype is made
-    after several instances were used; later ones wait."""
+cdef Plan plan_of_prototype(schema, int direction, bint large):
+    """Return the plan of a prototype. Its first one is due at once (:func:`hidden_dict`), later
+    ones wait."""
     cdef Plan plan = valid_plan(schema, direction)
     cdef InstanceDict state = existing_dict(schema)
     if plan is not None:
         return plan
     drop_published(schema, state, direction)
-    if (
-        is_first_use(state, direction) or is_due(schema, state, direction) or large or at_once
-    ):
+    if is_due(schema, state, direction) or large or at_once:
         return build_and_publish(schema, state, direction)
     return None
 
 
-cdef int drop_published(object schema, InstanceDict state, int direction) except -1:
+cdef int drop_published(schema, InstanceDict state, int direction):
     """Drop the published plan, if there is one, and that of the other direction if it is stale."""
     if state.published(direction) is not None:
         drop(schema, state, direction)
         drop_stale(schema, state, LOAD if direction == DUMP else DUMP)
-    return 0
 
 
-cdef Plan build_and_publish(object schema, InstanceDict state, int direction):
+cdef Plan build_and_publish(schema, InstanceDict state, int direction):
     cdef Plan plan
     cdef Counters counters
     drop_stale(schema, state, LOAD if direction == DUMP else DUMP)

@@ -136,7 +136,7 @@ def analyse(Upstream upstream, schema, direction, statistics):
     )
 
 
-cdef object _dict_class(Analysis analysis):
+cdef _dict_class(Analysis analysis):
     """Return the class of the dictionaries that the schema returns."""
     upstream = analysis.upstream
     if upstream.is_ordered_by_option and upstream.has(
@@ -153,12 +153,12 @@ cdef object _dict_class(Analysis analysis):
     return dict_class
 
 
-cdef object _declined(object rules, object guard, str reason, object common):
+cdef _declined(rules, guard, str reason, common):
     """Return a plan that declines every call. Its guard watches the reason."""
     return rules.plan((), guard, declined=reason, dict_class=dict, **common)
 
 
-cdef int _check_schema(Analysis analysis, object rules) except -1:
+cdef int _check_schema(Analysis analysis, rules):
     """Raise NotPlannable if reading the schema's settings, or its fields, runs user code."""
     cls = type(analysis.schema)
     for name in rules.settings:
@@ -188,7 +188,7 @@ cdef tuple _hooks(Analysis analysis, tuple tags):
     return tuple([_hooks_of(analysis, table, tag) for tag in tags])
 
 
-cdef object _hooks_of(Analysis analysis, object table, str tag):
+cdef _hooks_of(Analysis analysis, table, str tag):
     """Return the hooks of a tag as triples of the method's name, whether it is given a whole
     collection, and its options."""
     if not analysis.upstream.hooks_by_pair or tag == "validates":
@@ -203,7 +203,7 @@ cdef object _hooks_of(Analysis analysis, object table, str tag):
     ]) or None
 
 
-cdef tuple _listed(Analysis analysis, object table, object key):
+cdef tuple _listed(Analysis analysis, table, key):
     if type(table) is not dict:
         table[key]
     listed = analysis.watch_entry(table, key)
@@ -212,7 +212,7 @@ cdef tuple _listed(Analysis analysis, object table, object key):
     return analysis.watch_list(listed)
 
 
-cdef dict _options_of_hook(Analysis analysis, object name, tuple key):
+cdef dict _options_of_hook(Analysis analysis, name, tuple key):
     """Return the options of a hook in releases that keep them with the function."""
     function = static(type(analysis.schema), name)
     options = getattr(function, "__marshmallow_hook__", None) if type(function) in METHODS else None
@@ -225,7 +225,7 @@ cdef dict _options_of_hook(Analysis analysis, object name, tuple key):
 cdef tuple METHODS = (FunctionType, staticmethod, classmethod)
 
 
-cdef object _step(Analysis analysis, object rules, object name, object field):
+cdef _step(Analysis analysis, rules, name, field):
     if type(name) is not str:
         raise NotPlannable(f"a field's name is a {type(name).__qualname__}")
     if not isinstance(field, analysis.upstream.Field):
@@ -234,20 +234,16 @@ cdef object _step(Analysis analysis, object rules, object name, object field):
     return rules.step(analysis, name, field)
 
 
-cdef str _key(Analysis analysis, str name, object field):
+cdef str _key(Analysis analysis, str name, field):
     """Return a field's key in what is dumped or loaded.
 
     :raises NotPlannable: the field computes it for each call. A plan has no layout then.
     """
-    key = analysis.field_value(field, "data_key")
-    if key is None:
-        return name
-    if type(key) is not str:
-        raise NotPlannable(f"data_key of {name!r} is no text")
-    return key
+    key = analysis.typed_value(field, "data_key", str, True)
+    return name if key is None else key
 
 
-cdef object _conversion(Analysis analysis, object field, object options, int direction):
+cdef _conversion(Analysis analysis, field, options, int direction):
     """Return the step that converts as the field's own method does."""
     method, call_step = _CONVERSIONS[direction]
     try:
@@ -267,13 +263,13 @@ cdef object _conversion(Analysis analysis, object field, object options, int dir
         return call_step(field, **options)
 
 
-cdef object _maker(Analysis analysis, object field, str method, int direction):
+cdef _maker(Analysis analysis, field, str method, int direction):
     """Return the maker of the step that replaces a field's method.
 
     :raises NotPlannable: the method was not reviewed.
     """
     cdef Upstream upstream = analysis.upstream
-    cdef object version = 2 * althaia_type_tag(type(field)) + direction
+    version = 2 * althaia_type_tag(type(field)) + direction
     known = upstream.makers_by_type.get(version)
     if known is not None:
         return known
@@ -294,7 +290,7 @@ cdef object _maker(Analysis analysis, object field, str method, int direction):
     raise NotPlannable(f"{method} is overridden by {analysis.upstream.owner(type(field), method)}")
 
 
-cdef object _package_entry(Upstream upstream, int direction, object function):
+cdef _package_entry(Upstream upstream, int direction, function):
     """Return the digests and the maker for a package's function; None if it was not reviewed."""
     if type(function) is not FunctionType or type(function.__module__) is not str:
         return None
@@ -313,7 +309,7 @@ def preparations(cls):
 _CONVERSIONS = (("_serialize", CallDumpStep), ("_deserialize", CallLoadStep))
 
 
-cdef bint _is_plainly_found(Analysis analysis, object field, str method) except -1:
+cdef bint _is_plainly_found(Analysis analysis, field, str method):
     """Return whether looking up a method on a field runs no user code."""
     try:
         analysis.check_readable(field)
@@ -323,7 +319,7 @@ cdef bint _is_plainly_found(Analysis analysis, object field, str method) except 
     return method not in state and type(static(type(field), method)) is FunctionType
 
 
-cdef int _watch_inner(Analysis analysis, object field) except -1:
+cdef int _watch_inner(Analysis analysis, field):
     if not isinstance(field, analysis.upstream.Field):
         raise NotPlannable(f"an inner field is a {type(field).__qualname__}")
     analysis.watch_field(field)
@@ -387,14 +383,14 @@ class _Dumping:
         return {"pre_hooks": pre_hooks, "post_hooks": post_hooks, "has_hooks": has_hooks}
 
 
-cdef object _own_function(Analysis analysis, str name):
+cdef _own_function(Analysis analysis, str name):
     """Return a method of the schema's class if looking it up on the instance only binds it; else
     None."""
-    cdef object function = static(type(analysis.schema), name)
+    function = static(type(analysis.schema), name)
     return function if type(function) is FunctionType and name not in analysis.state else None
 
 
-cdef object _plain_options(Analysis analysis, str name):
+cdef _plain_options(Analysis analysis, str name):
     """Return the schema's options if reading this one runs no user code, else None."""
     try:
         opts = analysis.schema_value("opts")
@@ -412,7 +408,7 @@ cdef object _plain_options(Analysis analysis, str name):
     return opts if plain else None
 
 
-cdef object _source(Analysis analysis, str name, object field):
+cdef _source(Analysis analysis, str name, field):
     """Return where a field's value comes from, as keyword arguments of a step."""
     analysis.watch_group(MISSING_OF_FIELDS)
     if not analysis.typed_value(field, "_CHECK_ATTRIBUTE", bool):
@@ -477,10 +473,7 @@ class _Loading:
     def step(self, Analysis analysis, str name, field):
         key = _key(analysis, name, field)
         analysis.check_readable(field)
-        attribute = analysis.field_value(field, "attribute")
-        if not (attribute is None or type(attribute) is str):
-            raise NotPlannable(f"attribute of {name!r} is no text")
-        target = attribute or name
+        target = analysis.typed_value(field, "attribute", str, True) or name
         options = {"attr": name, "key": key, "target": target, "dotted": "." in target}
         return _loaded(analysis, field, options)
 
@@ -515,7 +508,7 @@ class _Loading:
         }
 
 
-cdef int _check_helpers(Analysis analysis) except -1:
+cdef int _check_helpers(Analysis analysis):
     """Raise NotPlannable if a function that a load plan replaces is not as upstream defined it."""
     for group in LOADING_FUNCTIONS:
         analysis.watch_group(<tuple>group)
@@ -529,7 +522,7 @@ cdef int _check_helpers(Analysis analysis) except -1:
     analysis.class_method(error, "__init__")
 
 
-cdef object _loaded(Analysis analysis, object field, object options):
+cdef _loaded(Analysis analysis, field, options):
     """Return the step that does all of ``field.deserialize``."""
     try:
         analysis.check_readable(field)
@@ -560,17 +553,14 @@ def load_conversion(Analysis analysis, field):
     return _conversion(analysis, field, {}, LOAD)
 
 
-cdef object _around(Analysis analysis, object field):
+cdef _around(Analysis analysis, field):
     """Return what ``field.deserialize`` does around ``_deserialize`` (missing and None, the
     default, processors, validators), as keyword arguments of a step."""
     required = analysis.typed_value(field, "required", bool)
-    constant = analysis.upstream.fields["Constant"]
+    owner, constant = analysis.upstream.Field, analysis.upstream.fields["Constant"]
     if analysis.upstream.defines(type(field), "_validate_missing", constant):
-        required = False
-    else:
-        analysis.field_method(field, "_validate_missing", analysis.upstream.Field)
-    if "_validate_missing" in analysis.state_of(field):
-        raise NotPlannable("_validate_missing is set on the field instance")
+        required, owner = False, constant
+    analysis.field_method(field, "_validate_missing", owner)
     processors = ("pre_load", "post_load") if analysis.upstream.has_processors else ()
     return {
         "required": required,
@@ -582,7 +572,7 @@ cdef object _around(Analysis analysis, object field):
     }
 
 
-cdef dict _error_messages(Analysis analysis, object field):
+cdef dict _error_messages(Analysis analysis, field):
     """Return the messages of a field by their keys; None if its own ``make_error`` must be called
     for one. Steps look a message up when they need it."""
     try:
@@ -593,14 +583,14 @@ cdef dict _error_messages(Analysis analysis, object field):
     return messages if type(messages) is dict else None
 
 
-cdef object _functions(Analysis analysis, object field, str name):
+cdef _functions(Analysis analysis, field, str name):
     """Return a field's list of processors; None if it is empty. The guard watches the list."""
     functions = analysis.typed_value(field, name, list)
     analysis.watch_list(functions)
     return functions or None
 
 
-cdef object _validation(Analysis analysis, object field):
+cdef _validation(Analysis analysis, field):
     """Return how the field validates, as keyword arguments of a step."""
     upstream = analysis.upstream
     try:
@@ -608,14 +598,11 @@ cdef object _validation(Analysis analysis, object field):
         analysis.field_method(field, "_validate_all", upstream.Field)
         analysis.watch_group(CONJUNCTION)
         analysis.watch_group(ERROR_OF_VALIDATORS)
-        analysis.watch_type(upstream.validate["And"])
         conjunction = upstream.validate["And"]
+        analysis.watch_type(conjunction)
         for name in ("__call__", "__init__"):
-            if not upstream.defines(conjunction, name, conjunction):
-                raise NotPlannable(upstream.why_not(conjunction, name, conjunction))
-        validators = analysis.field_value(field, "validators")
-        if type(validators) is not list:
-            raise NotPlannable("validators is no list")
+            analysis.class_method(conjunction, name)
+        validators = analysis.typed_value(field, "validators", list)
         # Releases in which a validator's False is an error look up the message for each value.
         if upstream.false_is_an_error and "validator_failed" not in analysis.field_value(
             field, "error_messages"
