@@ -9,13 +9,13 @@ from althaia.engine.plan cimport InstanceDict
 # Build every plan and prototype at its schema's first use; for tests.
 cdef bint at_once
 
-cdef object prototype_of(object schema, InstanceDict state)
-cdef object prototype_to_plan(object schema, InstanceDict state)
-cdef object real_field(object field, object parent, InstanceDict state)
+cdef prototype_of(schema, InstanceDict state)
+cdef prototype_to_plan(schema, InstanceDict state)
+cdef real_field(field, parent, InstanceDict state)
 
 
-cdef inline object field_of_call(
-    list children, Py_ssize_t slot, object field, object parent, InstanceDict state
+cdef inline field_of_call(
+    list children, Py_ssize_t slot, field, parent, InstanceDict state
 ):
     """Return the field of the call's schema, looked up once per call. If ``slot`` is below 0,
     return the plan's field."""
@@ -26,9 +26,9 @@ cdef inline object field_of_call(
     return <object>PyList_GET_ITEM(children, slot)
 
 
-cdef object nested_field(object field, InstanceDict state)
-cdef object nested_schema(object field, object parent, InstanceDict state)
-cdef object plucked_key(object field, object schema)
+cdef nested_field(field, InstanceDict state)
+cdef nested_schema(field, parent, InstanceDict state)
+cdef plucked_key(field, schema)
 cdef int64_t times_rebound() noexcept
 
-cdef object hooked_prototype(object schema, InstanceDict state, int direction)
+cdef hooked_prototype(schema, InstanceDict state, int direction)

@@ -72,7 +72,7 @@ cdef class Blueprint:
         if not reason:
             self._copy_class()
 
-    cdef int _copy_class(self) except -1:
+    cdef int _copy_class(self):
         """Copy the attributes of the class from which instances and prototypes are made."""
         self.opts = althaia_type_lookup(self.schema_class, "opts")
         self.many = getattr(self.opts, "many", None) if upstream.many_by_option else False
@@ -92,15 +92,14 @@ cdef class Blueprint:
             for inner in fields_inside(vars_of(field)):
                 if fields_inside(vars_of(inner)):
                     self.copies_bind_anew = True
-        return 0
 
-    cdef bint holds(self, object schema) except -1:
+    cdef bint holds(self, schema):
         """Whether the result of the examination, positive or negative, still holds."""
         return self.guard is not None and self.guard.holds(schema, EMPTY)
 
-    cdef Prototype find(self, object key):
+    cdef Prototype find(self, key):
         """Return the prototype for the options, or None if it does not pay yet."""
-        cdef object found = self.prototypes.get(key, 0)
+        found = self.prototypes.get(key, 0)
         cdef Prototype prototype
         if type(found) is Prototype:
             return <Prototype>found
@@ -129,9 +128,9 @@ cdef class Blueprint:
         return prototype
 
 
-cdef Blueprint blueprint_of(object cls):
+cdef Blueprint blueprint_of(cls):
     """Return the blueprint of a class, or None if the class was not examined."""
-    cdef object table = althaia_type_lookup(cls, "_hooks")
+    table = althaia_type_lookup(cls, "_hooks")
     cdef Blueprint blueprint
     if type(table) is not upstream.HookTable:
         return None
@@ -140,12 +139,11 @@ cdef Blueprint blueprint_of(object cls):
     return blueprint if blueprint is not None and blueprint.schema_class is cls else None
 
 
-cdef Blueprint valid_blueprint(object cls, object schema):
+cdef Blueprint valid_blueprint(cls, schema):
     """Return the blueprint of a schema class; make it if enough instances were made. Return None if
     there is none that holds."""
     cdef Blueprint previous = blueprint_of(cls)
     cdef Blueprint blueprint
-    cdef object table, guard, reason
     if previous is not None:
         if previous.holds(schema):
             return previous
@@ -170,22 +168,20 @@ cdef Blueprint valid_blueprint(object cls, object schema):
     return blueprint
 
 
-cdef object options_key(object only, object exclude, object load_only, object dump_only):
+cdef options_key(only, exclude, load_only, dump_only):
     """Return the options that select a schema's fields as a dict key, or None if they make none."""
+    selected = None if only is None else plain_names(only)
     excluded = plain_names(exclude)
-    write_only = plain_names(load_only)
-    read_only = plain_names(dump_only)
-    if excluded is None or write_only is None or read_only is None:
+    write_only, read_only = plain_names(load_only), plain_names(dump_only)
+    if (
+        excluded is None or write_only is None or read_only is None
+        or (selected is None and only is not None)
+    ):
         return None
-    if only is None:
-        if not excluded and not write_only and not read_only:
-            return DEFAULTS
-        return (None, excluded, write_only, read_only)
-    selected = plain_names(only)
-    return None if selected is None else (selected, excluded, write_only, read_only)
+    return (selected, excluded, write_only, read_only)
 
 
-cdef object plain_names(object given):
+cdef plain_names(given):
     """Return the names in an option as a tuple; None unless it is a builtin collection of str."""
     cdef tuple found
     if type(given) is tuple:
@@ -200,10 +196,10 @@ cdef object plain_names(object given):
     return found
 
 
-cdef bint are_known(Blueprint blueprint, tuple options) except -1:
+cdef bint are_known(Blueprint blueprint, tuple options):
     """Whether all selected and excluded fields exist. If not, upstream must build the instance: its
     error message contains the instance's ``repr``, which may be user code."""
-    cdef object declared = blueprint.declared
+    declared = blueprint.declared
     available = declared.keys() & (blueprint.opts.fields or declared)
     for option in (blueprint.opts.exclude, options[0] or (), options[1]):
         for name in option:
@@ -212,10 +208,19 @@ cdef bint are_known(Blueprint blueprint, tuple options) except -1:
     return True
 
 
-cdef int hide(object schema) except -1:
+cdef InstanceDict hidden_dict(State state):
+    """Return a prototype's dictionary. Its first plans are due at once, because a prototype is made
+    after several instances were used."""
+    cdef InstanceDict hidden = InstanceDict.__new__(InstanceDict)
+    hidden.instance = new_instance(None, state)
+    hidden.waits = [1, 1]
+    return hidden
+
+
+cdef int hide(schema):
     """Leave a prototype, which only the engine has, what its instances do not have themselves. Each
     of them gets copies of the mappings and sets, so that equal ones can be one object."""
-    cdef InstanceDict hidden = InstanceDict.__new__(InstanceDict)
+    cdef InstanceDict hidden = hidden_dict(HIDDEN)
     cdef dict snapshots = {}
     for name, value in vars_of(schema).items():
         if name in MAPPINGS and type(value) is dict:
@@ -225,15 +230,13 @@ cdef int hide(object schema) except -1:
             value = NO_NAMES
         if name not in READ_FROM_CALLERS:
             (<dict>hidden)[name] = value
-    hidden.instance = new_instance(None, HIDDEN)
     put_dict(schema, hidden)
-    return 0
 
 
-cdef object build_prototype(tuple options, Blueprint blueprint):
+cdef build_prototype(tuple options, Blueprint blueprint):
     """Return an instance of a blueprint's class, built by upstream's own ``__init__`` from the
     attributes that the class had when it was examined."""
-    cdef object schema = object.__new__(blueprint.schema_class)
+    schema = object.__new__(blueprint.schema_class)
     cdef InstanceDict state = InstanceDict()
     cdef dict borrowed = {"_declared_fields": blueprint.declared, "opts": blueprint.opts}
     for name in CONSTRUCTION:

@@ -23,12 +23,12 @@ cdef tuple METHODS_OF_COPYING = (
 )
 
 
-cdef object clone(object field):
+cdef clone(field):
     """Return a shallow copy, as ``copy.copy`` makes it of an object without copy methods."""
     return made_with(type(field), PyDict_Copy(vars_of(field)))
 
 
-cdef dict copies_by_name(object declared):
+cdef dict copies_by_name(declared):
     """Copy fields by name as ``copy.deepcopy`` does: a field with two names is copied once, and
     None, which marshmallow-sqlalchemy declares for a name that it leaves out, is itself."""
     cdef dict memo = {}, copies = {}
@@ -40,15 +40,15 @@ cdef dict copies_by_name(object declared):
     return copies
 
 
-cdef object made_with(object cls, dict attributes):
+cdef made_with(cls, dict attributes):
     """Return a new object of a class with this instance dictionary, without calling the class."""
     # object.__new__ would make a dictionary on CPython 3.11, which is replaced at once.
-    cdef object made = PyType_GenericAlloc(<PyTypeObject*>cls, 0)
+    made = PyType_GenericAlloc(<PyTypeObject*>cls, 0)
     put_dict(made, attributes)
     return made
 
 
-cdef dict vars_of(object obj):
+cdef dict vars_of(obj):
     """Return an object's instance dictionary without asking its class."""
     return <dict>PyObject_GenericGetDict(obj, NULL)
 
@@ -64,7 +64,7 @@ def copied_fields(declared, deepcopy):
     return copies_by_name(declared)
 
 
-cdef bint copies_simply(dict declared) except -1:
+cdef bint copies_simply(dict declared):
     """Whether ``copy.deepcopy(declared)`` makes a dictionary with a ``copy.copy`` of each field.
     marshmallow-sqlalchemy declares None for a name that ``Meta.exclude`` leaves out."""
     if (
@@ -80,7 +80,7 @@ cdef bint copies_simply(dict declared) except -1:
     return True
 
 
-cdef bint copies_as_object(object field) except -1:
+cdef bint copies_as_object(field):
     """Whether ``copy.copy`` copies a field by its class and its instance dictionary."""
     if type(althaia_dict_or_none(field)) is not dict:
         return False
@@ -91,7 +91,7 @@ cdef bint copies_as_object(object field) except -1:
     return True
 
 
-cdef bint has_simple_copies(object cls) except -1:
+cdef bint has_simple_copies(cls):
     """Whether no class of a field's MRO defines a copy method or slots."""
     if althaia_type_lookup(cls, "__deepcopy__") is not upstream.raw(
         upstream.Field, "__deepcopy__"

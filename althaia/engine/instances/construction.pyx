@@ -15,8 +15,6 @@ cdef str INIT = "__init__"
 cdef tuple UNKNOWN_CHOICES = ("exclude", "include", "raise")
 cdef str CHECK_UNKNOWN = "validate_unknown_parameter_value"
 cdef str INIT_FIELDS = "_init_fields"
-cdef tuple PLAIN_KEYS = (str, type(None))
-cdef tuple SORTED_BY = ("dump_only", "load_only", "data_key", "attribute")
 
 
 def construct(
@@ -28,6 +26,7 @@ def construct(
     cdef Blueprint blueprint
     cdef Prototype prototype
     cdef InstanceDict state
+    cdef State begun = LAZY
     if upstream.has_context and not are_accepted(unknown, context):
         return False
     if many is None and not upstream.many_by_option:
@@ -47,26 +46,13 @@ def construct(
     if prototype is None:
         return False
     if blueprint.has_hook:
-        state = start(schema, prototype, BUILDING)
+        begun = BUILDING
     elif althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]:
-        state = start(schema, prototype, UNBOUND)
-    else:
-        state = start(schema, prototype, LAZY)
-    if state is None:
-        return False
-    put_settings(state, blueprint, many, partial, unknown)
-    if upstream.has_context:
-        (<dict>state)[CONTEXT] = context or {}
-    if state.instance.state == LAZY:
-        (<dict>state)[ERROR_MESSAGES] = messages_of(cls)
-        if context:
-            warn_of_context()
-    else:
-        bind_with_users_code(schema, state, prototype, context)
-    return True
+        begun = UNBOUND
+    return make_from(schema, prototype, begun, many, partial, unknown, context)
 
 
-cdef bint are_accepted(object unknown, object context):
+cdef bint are_accepted(unknown, context):
     """Whether upstream's code accepts these two options, and ``bool(context)`` runs no user
     code."""
     if context is not None and type(context) is not dict:
@@ -88,7 +74,7 @@ def ask_the_seam(bint on):
     asks_the_seam = on
 
 
-cdef int lazy_init(object schema, object args, PyObject* options) except -1:
+cdef int lazy_init(schema, args, PyObject* options) except -1:
     """``tp_init`` of classes with lazy instances. Make an instance without options here: calling
     ``__init__``, which has eight keyword-only parameters, takes longer than all the rest."""
     if (
@@ -101,15 +87,13 @@ cdef int lazy_init(object schema, object args, PyObject* options) except -1:
     return althaia_plain_init(schema, args, options)
 
 
-cdef bint is_made_without_options(object schema) except -1:
+cdef bint is_made_without_options(schema):
     """Make an instance without options lazy if its class has the prototype for it.
 
     Return False, having changed nothing, if ``__init__`` must be called.
     """
-    cdef object cls = type(schema)
+    cls = type(schema)
     cdef Blueprint blueprint = blueprint_of(cls)
-    cdef InstanceDict state
-    cdef object found
     if (
         blueprint is None
         or blueprint.has_hook
@@ -121,27 +105,34 @@ cdef bint is_made_without_options(object schema) except -1:
     found = blueprint.prototypes.get(DEFAULTS)
     if type(found) is not Prototype or not blueprint.holds(schema):
         return False
-    state = start(schema, <Prototype>found, LAZY)
+    partial = False if upstream.partial_is_false else None
+    return make_from(schema, <Prototype>found, LAZY, None, partial, None, None)
+
+
+cdef bint make_from(
+    schema, Prototype prototype, State begun, many, partial, unknown, context
+):
+    """Make an instance from a prototype, as ``Schema.__init__`` does with these options. Return
+    False, having changed nothing, if its dictionary has an entry that construction would read."""
+    cdef Blueprint blueprint = prototype.blueprint
+    cdef InstanceDict state = start(schema, prototype, begun)
     if state is None:
         return False
-    put_settings(state, blueprint, None, False if upstream.partial_is_false else None, None)
-    if upstream.has_context:
-        (<dict>state)[CONTEXT] = {}
-    (<dict>state)[ERROR_MESSAGES] = messages_of(cls)
-    return True
-
-
-cdef int put_settings(
-    InstanceDict state, Blueprint blueprint, object many, object partial, object unknown
-) except -1:
-    """Set what ``Schema.__init__`` sets from these options."""
     PyDict_SetItem(state, MANY, blueprint.many if many is None else many)
     PyDict_SetItem(state, PARTIAL, partial)
     PyDict_SetItem(state, UNKNOWN, blueprint.unknown if unknown is None else unknown)
-    return 0
+    if upstream.has_context:
+        PyDict_SetItem(state, CONTEXT, context or {})
+        if context:
+            warn_of_context()
+    if begun == LAZY:
+        PyDict_SetItem(state, ERROR_MESSAGES, messages_of(type(schema)))
+    else:
+        bind_with_users_code(schema, state, prototype)
+    return True
 
 
-cdef InstanceDict start(object schema, Prototype prototype, State begun):
+cdef InstanceDict start(schema, Prototype prototype, State begun):
     """Give a new instance its prototype. Return its dictionary.
 
     Return None if the dictionary cannot hold it, or has an entry that construction would read.
@@ -161,9 +152,7 @@ cdef InstanceDict start(object schema, Prototype prototype, State begun):
     return state
 
 
-cdef int bind_with_users_code(
-    object schema, InstanceDict state, Prototype prototype, object context
-) except -1:
+cdef int bind_with_users_code(schema, InstanceDict state, Prototype prototype):
     """Construct an instance whose class has an ``on_bind_field``, or another function in the place
     of ``Schema._init_fields``.
 
@@ -176,8 +165,6 @@ cdef int bind_with_users_code(
     if instance.state == BUILDING:
         own_fields = own_fields_of(prototype, None)
         add_missing(state, prototype.unbound(own_fields, schema))
-    if context:
-        warn_of_context()
     if own_fields is not None:
         bind(schema, own_fields)
     else:
@@ -191,10 +178,9 @@ cdef int bind_with_users_code(
     state = existing_dict(schema)
     if state is not None and state.instance is instance and own_fields is not None:
         instance._own_fields = own_fields
-    return 0
 
 
-cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
+cdef bint is_left_unbound(schema, InstanceDict state):
     """At the beginning of upstream's ``Schema._init_fields``: leave the fields of an instance
     unbound whose construction has called a user's function. Return False if its attributes were
     read or set meanwhile; upstream's code then binds the fields."""
@@ -205,7 +191,7 @@ cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
     return True
 
 
-cdef int warn_of_context() except -1:
+cdef int warn_of_context():
     """Warn of a ``context`` that is not empty, if upstream's ``Schema.__init__`` does.
 
     Compiled functions have no frame. Hence ``stacklevel=2`` names the caller of ``__init__`` here,
@@ -220,18 +206,16 @@ cdef int warn_of_context() except -1:
         names["RemovedInMarshmallow4Warning"],
         stacklevel=2,
     )
-    return 0
 
 
-cdef int set_messages(object schema) except -1:
+cdef int set_messages(schema):
     """Set ``error_messages``. It is the last attribute that ``Schema.__init__`` sets."""
     schema.error_messages = merged_messages(
         schema._default_error_messages, schema.__class__.__mro__, schema.error_messages
     )
-    return 0
 
 
-cdef dict messages_of(object cls):
+cdef dict messages_of(cls):
     """Return what ``Schema.__init__`` sets as ``error_messages`` of an instance that has none."""
     return merged_messages(
         althaia_type_lookup(cls, "_default_error_messages"),
@@ -240,7 +224,7 @@ cdef dict messages_of(object cls):
     )
 
 
-cdef inline int add(dict messages, object more) except -1:
+cdef inline int add(dict messages, more):
     """Update a dictionary of messages. Mostly ``more`` is empty, and nothing is called."""
     if type(more) is not dict:
         messages.update(more)
@@ -249,7 +233,7 @@ cdef inline int add(dict messages, object more) except -1:
     return 0
 
 
-cdef dict merged_messages(object defaults, tuple classes, object own):
+cdef dict merged_messages(defaults, tuple classes, own):
     """Merge messages as ``Schema.__init__`` does: the defaults, those of each class of the MRO from
     the last to the first, and the instance's own."""
     cdef dict messages = {}
@@ -272,7 +256,7 @@ def binding(schema):
     """Called first in ``Schema._init_fields``. Return True if the instance is lazy, so that no
     field need be bound, or if all are bound now."""
     cdef InstanceDict state = existing_dict(schema)
-    cdef object fields = None
+    fields = None
     if state_now(state) == UNBOUND:
         return is_left_unbound(schema, state)
     # Not a user's property. Making a dictionary would slow the construction down.
@@ -286,15 +270,15 @@ def binding(schema):
     return init_fields(schema)
 
 
-cdef int bind(object schema, OwnFields own) except -1:
+cdef int bind(schema, OwnFields own):
     """Do what ``Schema._init_fields`` does for an instance that has all other attributes but its
     messages.
 
     The hook may change the schema. Hence each attribute is read at the moment at which upstream's
     code reads it.
     """
-    cdef object fields = schema.dict_class(), copied
-    cdef bint are_copies = not fields
+    cdef Py_ssize_t number
+    fields = schema.dict_class()
     for name, number in <tuple>own.prototype.attributes["fields"]:
         copied = own.by_number[number]
         field = declared_field(schema, name)
@@ -309,18 +293,17 @@ cdef int bind(object schema, OwnFields own) except -1:
             own.bind(name, number, schema)
             schema.on_bind_field(name, field)
         fields[name] = field
-        are_copies = are_copies and field is copied
-    return set_fields(schema, are_copies, fields)
+    set_fields(schema, fields)
 
 
-cdef bint init_fields(object schema) except -1:
+cdef bint init_fields(schema):
     """Do what ``Schema._init_fields`` does for an instance with all its declared fields but those
     in ``exclude``. Return False, having changed nothing, if upstream's code must do it."""
-    cdef object declared = schema.declared_fields, exclude = schema.exclude, fields, names
-    cdef object set_class = upstream.schema_attributes.get("set_class")
-    cdef object made_by = seam.pristine[upstream.Field]["__init__"]
+    declared, exclude = schema.declared_fields, schema.exclude
+    set_class = upstream.schema_attributes.get("set_class")
+    made_by = seam.pristine[upstream.Field]["__init__"]
     if (
-        # What sort() leaves to upstream's code.
+        # What set_fields() leaves to upstream's code.
         type(schema) is SimpleNamespace
         or not upstream.is_known("schema.Schema._init_fields")
         # A property in some releases, where nothing comes before it.
@@ -337,7 +320,6 @@ cdef bint init_fields(object schema) except -1:
     ):
         return False
     fields = schema.dict_class()
-    cdef bint are_plain = not fields
     if type(set_class) is property:
         # The order is that of a set, made as upstream makes it, unless Meta.ordered is set.
         names = schema.set_class(declared.keys())
@@ -349,75 +331,46 @@ cdef bint init_fields(object schema) except -1:
         field = declared_field(schema, name)
         schema._bind_field(name, field)
         fields[name] = field
-        are_plain = are_plain and is_read_plainly(field)
-    set_fields(schema, are_plain, fields)
+    set_fields(schema, fields)
     return True
 
 
-cdef object declared_field(object schema, object name):
+cdef declared_field(schema, name):
     """Return the field that upstream binds for a name."""
-    cdef object field = schema.declared_fields.get(name, ABSENT)
-    if field is ABSENT:
+    try:
+        return schema.declared_fields[name]
+    except KeyError:
         if not upstream.infers_fields:
-            raise KeyError(name)
-        field = upstream.live["fields"]["Inferred"]()
-    return field
+            raise
+        return upstream.live["fields"]["Inferred"]()
 
 
-cdef bint is_read_plainly(object field) except -1:
-    """Whether a field has what :func:`sort` reads in its instance dictionary, and no class of its
-    own changes how it is read."""
-    for name in SORTED_BY:
-        if althaia_type_lookup(type(field), name) is not None:
-            return False
-    return copies_as_object(field)
+cdef bint are_distinct(list names):
+    """Whether all are text that is not empty, and no two are equal."""
+    return all([type(name) is str and name for name in names]) and len(set(names)) == len(names)
 
 
-cdef int set_fields(object schema, bint are_plain, object fields) except -1:
+cdef int set_fields(schema, fields):
     """Set the attributes that ``Schema._init_fields`` sets, in its order."""
-    cdef object load_fields = schema.dict_class(), dump_fields = schema.dict_class()
-    sort(are_plain, fields, load_fields, dump_fields)
+    load_fields, dump_fields = schema.dict_class(), schema.dict_class()
+    for name, field in fields.items():
+        if not field.dump_only:
+            load_fields[name] = field
+        if not field.load_only:
+            dump_fields[name] = field
+    keys = [
+        name if field.data_key is None else field.data_key for name, field in dump_fields.items()
+    ]
+    targets = [
+        name if (own := field.attribute) is None else own for name, field in load_fields.items()
+    ]
+    if not (are_distinct(keys) and are_distinct(targets)):
+        # Upstream's code raises its error. It takes any object that has what it reads.
+        upstream.schema_attributes[INIT_FIELDS](SimpleNamespace(
+            declared_fields=fields, only=None, exclude=set(), opts=upstream.Schema.opts,
+            set_class=upstream.OrderedSet, dict_class=dict, ordered=True,
+            _bind_field=lambda name, field: None,
+        ))
     schema.fields = fields
     schema.dump_fields = dump_fields
     schema.load_fields = load_fields
-    return 0
-
-
-cdef int sort(bint are_plain, object fields, object load_fields, object dump_fields) except -1:
-    """Fill the mappings of loaded and of dumped fields. Upstream's code does it if a field is
-    another one than the copy, if it may run user code, or if two names collide, which is its
-    error."""
-    cdef set keys = set(), targets = set()
-    cdef dict state
-    for name, field in fields.items():
-        if not are_plain:
-            break
-        state = vars_of(field)
-        dump_only, load_only = state.get("dump_only"), state.get("load_only")
-        key, target = state.get("data_key", ABSENT), state.get("attribute", ABSENT)
-        if (
-            type(dump_only) is not bool or type(load_only) is not bool
-            or type(key) not in PLAIN_KEYS or type(target) not in PLAIN_KEYS
-        ):
-            break
-        if dump_only is False:
-            load_fields[name] = field
-            targets.add(target or name)
-        if load_only is False:
-            dump_fields[name] = field
-            keys.add(name if key is None else key)
-    else:
-        if len(keys) == len(dump_fields) and len(targets) == len(load_fields):
-            return 0
-    load_fields.clear()
-    dump_fields.clear()
-    # Its function takes any object that has what it reads.
-    cdef object stand_in = SimpleNamespace(
-        declared_fields=fields, only=None, exclude=set(), opts=upstream.Schema.opts,
-        set_class=upstream.OrderedSet, dict_class=dict, ordered=True,
-        _bind_field=lambda name, field: None,
-    )
-    upstream.schema_attributes[INIT_FIELDS](stand_in)
-    load_fields.update(stand_in.load_fields)
-    dump_fields.update(stand_in.dump_fields)
-    return 0

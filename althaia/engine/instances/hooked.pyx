@@ -21,7 +21,7 @@ def run_hooked_at_once(bint on):
     hooked_at_once = on
 
 
-cdef object hooked_prototype(object schema, InstanceDict state, int direction):
+cdef hooked_prototype(schema, InstanceDict state, int direction):
     """Return the prototype, after the hook, whose plan a schema runs in this call; or None."""
     cdef OwnFields own = None
     cdef Prototype before, hooked
@@ -52,7 +52,7 @@ cdef object hooked_prototype(object schema, InstanceDict state, int direction):
     return hooked.schema
 
 
-cdef int adopt_copy(object nested, object copied) except -1:
+cdef int adopt_copy(nested, copied):
     """Let a copy of a nested instance, which upstream's code has made, and which has the fields of
     that instance, run the plans of a prototype with equal fields."""
     cdef Blueprint blueprint = valid_blueprint(type(copied), copied)
@@ -75,10 +75,9 @@ cdef int adopt_copy(object nested, object copied) except -1:
         own.note(numbers[name], field)
     state.instance = new_instance(before, ORDINARY)
     state.instance._own_fields = own
-    return 0
 
 
-cdef bint is_untouched(object schema, InstanceDict state, dict set_by_init) except -1:
+cdef bint is_untouched(schema, InstanceDict state, dict set_by_init):
     """Whether the instance dictionary shadows nothing that the class defines."""
     # Marshmallow 3 makes ordered results by it.
     if (<dict>state).get("ordered", ABSENT) is not set_by_init.get("ordered", ABSENT):
@@ -92,13 +91,13 @@ cdef bint is_untouched(object schema, InstanceDict state, dict set_by_init) exce
 
 
 cdef Prototype prototype_after_hook(
-    object schema, InstanceDict state, OwnFields own, Prototype before
+    schema, InstanceDict state, OwnFields own, Prototype before
 ):
     """Return a prototype with the values of an instance; None if it would keep alive an object that
     is neither plain nor the class's."""
     cdef OwnFields copies = own_fields_of(before, None)
     cdef Prototype made = Prototype.__new__(Prototype)
-    cdef InstanceDict attributes = InstanceDict.__new__(InstanceDict)
+    cdef InstanceDict attributes = hidden_dict(HIDDEN)
     cdef object copied = made_with(type(schema), attributes), number, field
     for number, field in enumerate(own.by_number):
         if field is None:
@@ -129,7 +128,10 @@ cdef Prototype prototype_after_hook(
             if number is None:
                 return None
             kept[key] = copies.by_number[number]
-    attributes.instance = new_instance(None, HIDDEN)
+    made.snapshots = [snapshot((<dict>attributes)[name]) for name in ("dump_fields", "load_fields")]
+    made.snapshots += [
+        snapshot({} if field is None else vars_of(field)) for field in made.fields
+    ]
     made.schema, made.blueprint, made.before = copied, before.blueprint, before
     made.changes, made.sets = before.changes, before.sets
     made.index = {id(field): number for number, field in enumerate(made.fields)}
@@ -137,7 +139,7 @@ cdef Prototype prototype_after_hook(
     return made
 
 
-cdef bint has_plain_values(object field, object before, list changes) except -1:
+cdef bint has_plain_values(field, before, list changes):
     """Whether a field's values are plain, the class's, or changed for each instance anyway."""
     cdef dict origin
     if type(field) is not type(before) or type(vars_of(field)) is not dict:
@@ -154,53 +156,50 @@ cdef bint has_plain_values(object field, object before, list changes) except -1:
 
 
 cdef bint is_equal(
-    object schema, InstanceDict state, OwnFields own, Prototype hooked, int direction
-) except -1:
+    schema, InstanceDict state, OwnFields own, Prototype hooked, int direction
+):
     """Whether an instance has the fields of a prototype, with equal or corresponding values."""
     cdef Py_ssize_t number
-    cdef object field, theirs, mapping
-    cdef str name = "dump_fields" if direction == DUMP else "load_fields"
-    mapping = (<dict>state).get(name)
+    mapping = (<dict>state).get("dump_fields" if direction == DUMP else "load_fields")
     if type(mapping) is OrderedDict:
         # Its own order counts.
         mapping = dict(mapping)
-    if not are_equal(mapping, vars_of(hooked.schema)[name], own, hooked, schema):
+    if not are_equal(mapping, hooked.snapshots[direction], own, hooked, schema):
         return False
     for number in range(len(hooked.fields)):
         field, theirs = own.by_number[number], hooked.fields[number]
         if type(field) is not type(theirs) or (
-            field is not None
-            and not are_equal(althaia_dict_or_none(field), vars_of(theirs), own, hooked, schema)
+            field is not None and not are_equal(
+                althaia_dict_or_none(field), hooked.snapshots[number + 2], own, hooked, schema
+            )
         ):
             return False
     return True
 
 
-cdef bint are_equal(
-    object mine, dict theirs, OwnFields own, Prototype hooked, object schema
-) except -1:
-    """Whether two dictionaries have the same keys in the same order, with equal or corresponding
+cdef bint are_equal(mine, tuple theirs, OwnFields own, Prototype hooked, schema):
+    """Whether a dictionary has the keys of a snapshot in their order, with equal or corresponding
     values."""
-    cdef Py_ssize_t at = 0, their_at = 0
+    cdef Py_ssize_t position = 0, at = 0
     cdef PyObject *key
     cdef PyObject *value
-    cdef PyObject *their_key
-    cdef PyObject *their_value
-    if type(mine) is not dict or len(<dict>mine) != len(theirs):
+    cdef tuple keys = <tuple>theirs[0], values = <tuple>theirs[1]
+    if type(mine) is not dict or len(<dict>mine) != len(keys):
         return False
-    while PyDict_Next(mine, &at, &key, &value):
-        if not PyDict_Next(theirs, &their_at, &their_key, &their_value) or key != their_key or not (
-            value == their_value
+    while PyDict_Next(mine, &position, &key, &value):
+        if <object>key is not keys[at] or not (
+            <object>value is values[at]
             or <object>key is RESOLVED
-            or corresponds(<object>value, <object>their_value, own, hooked, schema)
+            or corresponds(<object>value, values[at], own, hooked, schema)
         ):
             return False
+        at += 1
     return True
 
 
 cdef bint corresponds(
-    object mine, object theirs, OwnFields own, Prototype hooked, object schema
-) except -1:
+    mine, theirs, OwnFields own, Prototype hooked, schema
+):
     """Whether a value corresponds to the prototype's: the instance, its field, or equal text."""
     if theirs is hooked.schema:
         return mine is schema
@@ -228,7 +227,7 @@ cdef bint corresponds(
     return is_own(mine, theirs, own, hooked)
 
 
-cdef bint is_own(object mine, object theirs, OwnFields own, Prototype hooked) except -1:
+cdef bint is_own(mine, theirs, OwnFields own, Prototype hooked):
     """Whether a field is the instance's for a field of the prototype."""
     number = hooked.index.get(id(theirs))
     return number is not None and own.by_number[number] is mine and mine is not None

@@ -66,7 +66,7 @@ def connect_lazy():
 # ---- The prototype of a lazy instance ---------------------------------------------------
 
 
-cdef object prototype_of(object schema, InstanceDict state):
+cdef prototype_of(schema, InstanceDict state):
     """Return the prototype whose plans a lazy instance runs.
 
     If user code has got one of its fields, or has set an attribute that plans read, materialise it
@@ -86,7 +86,7 @@ cdef object prototype_of(object schema, InstanceDict state):
     return prototype.schema
 
 
-cdef bint shadows_class(dict attributes, bint lazy) except -1:
+cdef bint shadows_class(dict attributes, bint lazy):
     """Whether an instance has an attribute in the place of one of upstream's ``Schema``; if it is
     lazy, also of one that its prototype has for it."""
     # Without the GIL another thread may add one during the loop.
@@ -101,7 +101,7 @@ cdef bint shadows_class(dict attributes, bint lazy) except -1:
     return False
 
 
-cdef bint materialise_if_touched(object schema, InstanceDict state) except -1:
+cdef bint materialise_if_touched(schema, InstanceDict state):
     """Materialise a lazy instance if one of its attributes shadows one of its class, or if its
     ``__class__`` was set. Return whether it was materialised."""
     if not is_lazy(state) or (
@@ -113,7 +113,7 @@ cdef bint materialise_if_touched(object schema, InstanceDict state) except -1:
     return True
 
 
-cdef object prototype_to_plan(object schema, InstanceDict state):
+cdef prototype_to_plan(schema, InstanceDict state):
     """Return the prototype for which a plan is to be made.
 
     Return None, with the instance materialised, if it needs plans of its own. That is also so if
@@ -129,7 +129,7 @@ cdef object prototype_to_plan(object schema, InstanceDict state):
 # ---- Materialising ----------------------------------------------------------------------
 
 
-cdef int materialise(object schema, InstanceDict state, str alone=None) except -1:
+cdef int materialise(schema, InstanceDict state, str alone=None):
     """Give a lazy instance all attributes that its construction would have set; or one ``alone``,
     and the others of the same fields at the next call or look.
 
@@ -140,7 +140,6 @@ cdef int materialise(object schema, InstanceDict state, str alone=None) except -
     cdef Instance instance = state.instance
     cdef Prototype prototype = <Prototype>instance.prototype
     cdef OwnFields own_fields
-    cdef object before
     cdef dict missing
     cdef bint collecting = stop_collecting()
     try:
@@ -164,17 +163,15 @@ cdef int materialise(object schema, InstanceDict state, str alone=None) except -
             )
     finally:
         collect_again(collecting)
-    return 0
 
 
-cdef int add_missing(dict attributes, dict missing) except -1:
+cdef int add_missing(dict attributes, dict missing):
     """Set the attributes that nobody has set yet."""
     for name, value in missing.items():
         attributes.setdefault(name, value)
-    return 0
 
 
-cdef object own_field(object field, InstanceDict state, object schema):
+cdef own_field(field, InstanceDict state, schema):
     """Return an instance's own field for a field of its prototype. If there is none, make it, with
     those inside and around it. Return the field itself if it is none of the prototype's.
 
@@ -182,28 +179,20 @@ cdef object own_field(object field, InstanceDict state, object schema):
     """
     cdef Instance instance = state.instance
     cdef OwnFields own_fields
-    cdef object before = instance.own_fields(), number
     cdef bint collecting
-    if before is not None:
-        # Mostly it has been made.
+    while True:
+        before = instance.own_fields()
         own_fields = <OwnFields>before
+        if before is None:
+            own_fields = own_fields_of(<Prototype>instance.prototype, None)
         number = own_fields.prototype.index.get(<Py_ssize_t><void*>field)
         if number is None:
             return field
+        # Mostly it has been made.
         if own_fields.has(number, schema is None):
             return own_fields.by_number[number]
-    collecting = stop_collecting()
-    try:
-        while True:
-            before = instance.own_fields()
-            own_fields = <OwnFields>before
-            if before is None:
-                own_fields = own_fields_of(<Prototype>instance.prototype, None)
-            number = own_fields.prototype.index.get(<Py_ssize_t><void*>field)
-            if number is None:
-                return field
-            if own_fields.has(number, schema is None):
-                return own_fields.by_number[number]
+        collecting = stop_collecting()
+        try:
             if before is not None and (schema is not None or not ALTHAIA_HAS_GIL):
                 own_fields = own_fields_of(own_fields.prototype, own_fields)
             # With the GIL a loose field is added in place: it is complete by then.
@@ -213,21 +202,18 @@ cdef object own_field(object field, InstanceDict state, object schema):
                 own_fields.make(number, schema)
             if instance.exchange_fields(before, own_fields):
                 return own_fields.by_number[number]
-    finally:
-        collect_again(collecting)
+        finally:
+            collect_again(collecting)
 
 
-cdef object real_field(object field, object parent, InstanceDict state):
+cdef real_field(field, parent, InstanceDict state):
     """Return the parent's own field for a field of a plan, because user code will get the field.
 
     If the parent is lazy, only this field is made, with those inside and around it. User code may
     change and keep it. Hence the parent's next call materialises the parent.
 
-    :param state: the parent's InstanceDict when the call began; None means the present one.
+    :param state: the parent's dictionary when the call began.
     """
-    cdef object own
-    if state is None:
-        state = existing_dict(parent)
     if not has_prototypes_fields(state):
         return field
     own = own_field(field, state, parent)
@@ -239,7 +225,7 @@ cdef object real_field(object field, object parent, InstanceDict state):
 # ---- Interceptors -----------------------------------------------------------------------
 
 
-cdef object lazy_getattr(object obj, object name):
+cdef lazy_getattr(obj, name):
     """Called before an attribute of ``intercepted`` is read. Materialise the instance if it lacks
     the attribute, or if the attribute gives the caller the whole dictionary. Return the attribute,
     or None if it is read as usual."""
@@ -265,21 +251,20 @@ def plain_state(schema):
     return state
 
 
-cdef object lazy_dict(object obj, void* context):
+cdef lazy_dict(obj, void* context):
     """The getter of ``__dict__``, which ``vars()`` and ``inspect.getattr_static`` call."""
     materialise_if_lazy(obj)
     return althaia_plain_dict(obj, context)
 
 
-cpdef int materialise_if_lazy(object obj) except -1:
+cpdef int materialise_if_lazy(obj):
     """Materialise an instance if it is lazy."""
     cdef InstanceDict state = existing_dict(obj)
     if is_lazy(state):
         materialise(obj, state)
-    return 0
 
 
-cdef bint intercept_watched(object cls, Guard guard) except -1:
+cdef bint intercept_watched(cls, Guard guard):
     """Set the interceptors of a class for which a guard has just been made. This changes the type
     version, so that the guard records the new one. Return False if the class has changed since."""
     if not guard.watches(cls):
@@ -292,14 +277,13 @@ cdef bint intercept_watched(object cls, Guard guard) except -1:
     return True
 
 
-cdef int intercept(object cls) except -1:
+cdef int intercept(cls):
     """Set the interceptors in the type slots of a schema class and its subclasses. Python code does
     not see them. Subclasses need them because an instance's ``__class__`` may be set to one."""
     althaia_intercept_dict(althaia_type_lookup(upstream.Schema, "__dict__"), lazy_dict)
     althaia_intercept(cls)
     for subclass in type.__subclasses__(cls):
         intercept(subclass)
-    return 0
 
 
 def created(cls):

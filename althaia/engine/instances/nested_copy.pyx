@@ -36,7 +36,7 @@ cdef class CopyBlueprint(Blueprint):
         # Upstream's code copies the copy once more if a field nests it.
         self.copies_bind_anew = True
 
-    cdef bint hold(self, object nested, InstanceDict state) except -1:
+    cdef bint hold(self, nested, InstanceDict state):
         """Whether upstream's code would copy the instance as it did when it was examined."""
         cdef Py_ssize_t i
         if (
@@ -52,7 +52,7 @@ cdef class CopyBlueprint(Blueprint):
         return True
 
 
-cdef object lazy_copy(object nested, object field):
+cdef lazy_copy(nested, field):
     """Return a lazy copy of a nested field's schema instance; None if upstream's code must copy
     it."""
     cdef InstanceDict state = existing_dict(nested), own
@@ -79,15 +79,14 @@ cdef object lazy_copy(object nested, object field):
         collect_again(collecting)
 
 
-cdef int record_copy(object nested, object field, object copied) except -1:
+cdef int record_copy(nested, field, copied):
     """Record a copy that upstream's code has made. After several, one becomes the prototype of
     later ones; until then, and if binding changes the fields, it is compared with a prototype."""
     if ALTHAIA_HAS_GIL and not becomes_prototype(nested, field, copied):
         adopt_copy(nested, copied)
-    return 0
 
 
-cdef bint becomes_prototype(object nested, object field, object copied) except -1:
+cdef bint becomes_prototype(nested, field, copied):
     """Whether lazy copies can be made from now on, with one like this copy as their prototype."""
     cdef InstanceDict state = instance_dict(nested)
     cdef CopyBlueprint blueprint
@@ -119,7 +118,7 @@ cdef bint becomes_prototype(object nested, object field, object copied) except -
     return True
 
 
-cdef bint examine_instance(CopyBlueprint blueprint, object nested, InstanceDict state) except -1:
+cdef bint examine_instance(CopyBlueprint blueprint, nested, InstanceDict state):
     """Examine an instance and record its attributes. Return False if upstream's code must make its
     copies."""
     cdef list contents = []
@@ -151,12 +150,13 @@ cdef bint examine_instance(CopyBlueprint blueprint, object nested, InstanceDict 
     return True
 
 
-cdef Prototype prototype_like(object copied, CopyBlueprint blueprint):
+cdef Prototype prototype_like(copied, CopyBlueprint blueprint):
     """Return a prototype with the attributes of a copy that upstream's code made. That copy itself
     is no prototype, because user code may change it."""
     cdef Prototype prototype = Prototype.__new__(Prototype)
     cdef dict attributes = PyDict_Copy(vars_of(copied))
-    cdef InstanceDict state = InstanceDict.__new__(InstanceDict)
+    # Its fields are the nested instance's, which may change.
+    cdef InstanceDict state = hidden_dict(ORDINARY)
     for name in BOUND_MAPPINGS:
         attributes[name] = type(attributes[name])(attributes[name])
     PyDict_Update(state, attributes)

@@ -19,7 +19,7 @@ cdef int64_t times_rebound() noexcept:
     return althaia_counted(&rebound)
 
 
-cdef object nested_field(object field, InstanceDict state):
+cdef nested_field(field, InstanceDict state):
     """Return the field of the call's schema for a nested field of a plan. If the schema is lazy, or
     was when the call began, that is its own copy of the prototype's field.
 
@@ -39,7 +39,7 @@ cdef bint has_prototypes_fields(InstanceDict state):
     )
 
 
-cdef object nested_schema(object field, object parent, InstanceDict state):
+cdef nested_schema(field, parent, InstanceDict state):
     """Return what ``Nested.schema`` returns.
 
     :param field: the result of :func:`nested_field`.
@@ -62,10 +62,10 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
     return field._schema if althaia_is_simply_true(type(field._schema)) else field.schema
 
 
-cdef object resolved(object field, object parent, InstanceDict state):
+cdef resolved(field, parent, InstanceDict state):
     """Return the schema that ``Nested.schema`` would make for a field; None if upstream's code must
     run."""
-    cdef object nested = field.nested
+    nested = field.nested
     if upstream.nested_has_context:
         # The parent of a lazy instance's field may still be the prototype: the instance is asked.
         owner = parent if has_prototypes_fields(state) else field.parent
@@ -91,10 +91,9 @@ cdef object resolved(object field, object parent, InstanceDict state):
     return from_returned(field, nested)
 
 
-cdef object from_returned(object field, object nested):
+cdef from_returned(field, nested):
     """Return the schema that upstream makes from ``nested``, which it has called if it is
     callable."""
-    cdef object copied
     if is_fresh(nested) and field.only is None and plain_names(field.exclude) == ():
         # Upstream's code copies the instance, because others may use it. Nobody else has this one,
         # so that it serves as its own copy.
@@ -119,7 +118,7 @@ def _set_found(resolver, schema):
     resolver.found = resolver.asked_for._schema = schema
 
 
-cdef int connect_nested() except -1:
+cdef int connect_nested():
     """Derive the class of resolvers from the served release's."""
     global resolver_class
     resolver_class = type(
@@ -127,9 +126,9 @@ cdef int connect_nested() except -1:
     )
 
 
-cdef object upstreams_schema(object field, object nested):
+cdef upstreams_schema(field, nested):
     """Return the schema that upstream's code makes from ``nested``, which is not called again."""
-    cdef object asked = field
+    asked = field
     if callable(nested) or field.nested is not nested:
         # Not by a change of the field: other threads read it meanwhile.
         asked = made_with(resolver_class, PyDict_Copy(vars_of(field)))
@@ -144,25 +143,25 @@ cdef object upstreams_schema(object field, object nested):
     return schema
 
 
-cdef object class_of_name(object field, str name):
+cdef class_of_name(field, str name):
     """Return the schema class of this name."""
     if name == "self":
         return field.root.__class__
     return upstream.live["fields"]["class_registry"].get_class(name, all=False)
 
 
-cdef bint is_schema(object nested) except -1:
+cdef bint is_schema(nested):
     return PyType_IsSubtype(type(nested), upstream.Schema)
 
 
-cdef bint is_schema_class(object nested) except -1:
+cdef bint is_schema_class(nested):
     # issubclass() would ask ABCMeta, which takes thirty times as long.
     return PyType_IsSubtype(type(nested), upstream.SchemaMeta) and PyType_IsSubtype(
         nested, upstream.Schema
     )
 
 
-cdef object from_class(object field, object nested):
+cdef from_class(field, nested):
     """Make the nested schema from a class, as upstream does."""
     cdef dict options = {
         "many": bool(field.many) if upstream.nested_many_overrides else field.many,
@@ -179,9 +178,9 @@ cdef object from_class(object field, object nested):
     return nested(**options)
 
 
-cdef object of_nested(object field, str option):
+cdef of_nested(field, str option):
     """Return what ``Nested._nested_normalized_option`` returns."""
-    cdef object own = field.name
+    own = field.name
     # In the place of getattr(), which an interceptor makes slow: a prototype has the attribute.
     cdef InstanceDict state = existing_dict(field.root)
     listed = None if state is None else (<dict>state).get(option)
@@ -193,14 +192,14 @@ cdef object of_nested(object field, str option):
     return [name.split(prefix, 1)[1] for name in listed if name.startswith(prefix)]
 
 
-cdef bint is_fresh(object schema) except -1:
+cdef bint is_fresh(schema):
     """Whether a lazy schema may serve as the copy that upstream's code makes of it.
 
     It must have been made for this field: no user code has seen it, and neither its attributes nor
     its class have changed since.
     """
     cdef InstanceDict state
-    cdef object cls = type(schema)
+    cls = type(schema)
     if Py_REFCNT(<PyObject*>schema) != 1:
         return False
     state = existing_dict(schema)
@@ -218,9 +217,9 @@ cdef bint is_fresh(object schema) except -1:
     return prototype_to_plan(schema, state) is not None
 
 
-cdef object plucked_key(object field, object schema):
+cdef plucked_key(field, schema):
     """Return what ``Pluck._field_data_key`` returns, without materialising the field's schema."""
-    cdef object name = field.field_name
+    name = field.field_name
     cdef InstanceDict state = existing_dict(schema)
     # A hook may have materialised it and replaced its fields.
     materialise_if_touched(schema, state)

@@ -40,6 +40,8 @@ cdef class Prototype:
     cdef list hooked
     cdef int attempts
     cdef Prototype before
+    # The snapshots of its ``dump_fields``, its ``load_fields``, and of each field's attributes.
+    cdef list snapshots
 
     # Read when the first instance needs a field of its own: the fields by number, the number of
     # each by id(field), the changes by number, and the sets of names in the fields, each once.
@@ -53,7 +55,7 @@ cdef class Prototype:
     # By name: what binding has set on a field, other than its changes.
     cdef dict bindings
 
-    cdef int read(self) except -1:
+    cdef int read(self):
         """Read how the attributes of an instance are made."""
         self.fields, self.index, self.changes, self.sets, self.bindings = [], {}, [], [], {}
         cdef dict attributes = {}, alike = {}
@@ -66,9 +68,8 @@ cdef class Prototype:
             elif name in late_names:
                 attributes[name] = None
         self.attributes = attributes
-        return 0
 
-    cdef dict build(self, OwnFields own_fields, object schema):
+    cdef dict build(self, OwnFields own_fields, schema):
         """Return the attributes that ``Schema.__init__`` would have set on an instance, and that a
         lazy one lacks.
 
@@ -88,7 +89,7 @@ cdef class Prototype:
             built[name], last = value, numbers
         return built
 
-    cdef object attribute(self, object name, OwnFields own_fields, object schema):
+    cdef attribute(self, name, OwnFields own_fields, schema):
         """Return one attribute of an instance; see :func:`build`."""
         cdef object value = vars_of(self.schema)[name], numbers = self.attributes[name]
         if numbers is not None:
@@ -98,10 +99,11 @@ cdef class Prototype:
             return value
         return type(value)(value)
 
-    cdef dict unbound(self, OwnFields own_fields, object schema):
+    cdef dict unbound(self, OwnFields own_fields, schema):
         """Return what :func:`build` returns, as it is just before upstream binds the fields, which
         are copies of the declared ones."""
-        cdef object declared = self.blueprint.declared
+        cdef Py_ssize_t number
+        declared = self.blueprint.declared
         for name, number in <tuple>self.attributes[FIELDS]:
             if own_fields.by_number[number] is None:
                 own_fields.by_number[number] = clone(declared[name])
@@ -112,7 +114,7 @@ cdef class Prototype:
             for name in self.attributes
         }
 
-    cdef list binding(self, str name, object number):
+    cdef list binding(self, str name, Py_ssize_t number):
         """Return the attributes that binding has set on a field to the same values for each
         instance."""
         cdef dict before
@@ -145,15 +147,15 @@ cdef class OwnFields:
     # instance, to which they stay bound.
     cdef object origin
 
-    cdef bint is_loose(self, Py_ssize_t number) except -1:
+    cdef bint is_loose(self, Py_ssize_t number):
         return self.loose is not ZERO and self.loose >> number & 1
 
-    cdef bint has(self, Py_ssize_t number, bint loose) except -1:
+    cdef bint has(self, Py_ssize_t number, bint loose):
         """Whether there is an own field of this number; one that is as construction would have left
         it unless it may be loose."""
         return self.by_number[number] is not None and (loose or not self.is_loose(number))
 
-    cdef int add_loose(self, Py_ssize_t number) except -1:
+    cdef int add_loose(self, Py_ssize_t number):
         """Make the own field for a nested field of the prototype, for calls that need its
         schema."""
         own = clone(self.prototype.fields[number])
@@ -163,9 +165,8 @@ cdef class OwnFields:
         self.change_names(number, state)
         self.loose |= ONE << number
         self.by_number[number] = own
-        return 0
 
-    cdef int change_names(self, Py_ssize_t number, dict state) except -1:
+    cdef int change_names(self, Py_ssize_t number, dict state):
         """Give a field with these attributes its own sets of names, which the fields around it
         share."""
         for each in <list>self.prototype.changes[number]:
@@ -173,9 +174,8 @@ cdef class OwnFields:
             if <int>each[1] != NAMES:
                 break
             self.change([each], state, None)
-        return 0
 
-    cdef int bind(self, str name, object number, object schema) except -1:
+    cdef int bind(self, str name, Py_ssize_t number, schema):
         """Bind one of the fields of :func:`Prototype.unbound`: set what binding has set on the
         prototype's field."""
         cdef dict state = vars_of(self.by_number[number])
@@ -185,10 +185,9 @@ cdef class OwnFields:
             PyDict_SetItem(state, key, value)
         return self.change(<list>self.prototype.changes[number], state, schema)
 
-    cdef object make(self, Py_ssize_t number, object schema):
+    cdef make(self, Py_ssize_t number, schema):
         """Return the own field of this number. If there is none, make it, with those inside and
         around it. Return None for :data:`NO_FIELD`."""
-        cdef object field
         if number == NO_FIELD:
             return None
         field = self.by_number[number]
@@ -204,7 +203,7 @@ cdef class OwnFields:
         self.change(<list>self.prototype.changes[number], vars_of(field), schema)
         return field
 
-    cdef int note(self, Py_ssize_t number, object field) except -1:
+    cdef int note(self, Py_ssize_t number, field):
         """Record a field that others have bound, and those inside it."""
         cdef dict state
         cdef int rule
@@ -219,9 +218,8 @@ cdef class OwnFields:
                 for inner, field in zip(<list>value, <list>state[name]):
                     if type(inner) is int:
                         self.note(inner, field)
-        return 0
 
-    cdef dict by_name(self, tuple numbers, object schema):
+    cdef dict by_name(self, tuple numbers, schema):
         """Return the own fields by name. Make those that are missing.
 
         :param numbers: pairs of a name and the number of its field.
@@ -231,7 +229,7 @@ cdef class OwnFields:
             PyDict_SetItem(fields, name, self.make(number, schema))
         return fields
 
-    cdef int change(self, list changes, dict state, object schema) except -1:
+    cdef int change(self, list changes, dict state, schema):
         cdef int rule
         for name, rule, value in changes:
             if rule == PARENT:
@@ -250,7 +248,6 @@ cdef class OwnFields:
                     for each in <list>value
                 ]
             PyDict_SetItem(state, name, value)
-        return 0
 
 
 cdef OwnFields own_fields_of(Prototype prototype, OwnFields before):
@@ -271,12 +268,11 @@ cdef OwnFields own_fields_of(Prototype prototype, OwnFields before):
 # ---- Reading a prototype -----------------------------------------------------------------
 
 
-cdef object number_of(Prototype prototype, object field, object schema):
+cdef number_of(Prototype prototype, field, schema):
     """Return the number of a prototype's field. If it has none, add it, with the fields inside
     and around it."""
     cdef list changes = []
     cdef dict state
-    cdef object parent
     if field is None:
         return NO_FIELD
     number = prototype.index.get(id(field))
@@ -321,7 +317,7 @@ cdef object number_of(Prototype prototype, object field, object schema):
     return number
 
 
-cdef Py_ssize_t number_of_set(Prototype prototype, object value) except -1:
+cdef Py_ssize_t number_of_set(Prototype prototype, value):
     """Return the number of a set of names; add it if it is new. Several fields may share one."""
     cdef Py_ssize_t i
     for i in range(len(prototype.sets)):
