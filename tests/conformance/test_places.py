@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.material import schema_of
+from tests.conformance.material import schema_of, subclass, written
 
 NAMES = ("a", "b", "c")
 
@@ -141,38 +141,21 @@ def test_keys_of_documents(ma, log):
         log.attempt(using.dump, parsed(rows * 3) + rows, many=True)
 
 
-def deleted(row):
-    del row["b"]
+CHANGES_OF_ROWS = written(
+    {}, "row",
+    deleted='del row["b"]',
+    put_back='row["b"] = row.pop("b")',
+    number_as_key='row[1] = "one"',
+    # The key is another object of the same text.
+    equal_key='del row["b"]; row["".join(["", "b"])] = "equal"',
+    number_key_gone='row[1] = "one"; del row[1]',
+    cleared='row.clear(); row["c"] = 1',
+)  # fmt: skip
 
 
-def put_back(row):
-    row["b"] = row.pop("b")
-
-
-def number_as_key(row):
-    row[1] = "one"
-
-
-def equal_key(row):
-    """The key is another object of the same text."""
-    del row["b"]
-    row["".join(["", "b"])] = "equal"
-
-
-def number_key_gone(row):
-    row[1] = "one"
-    del row[1]
-
-
-def cleared(row):
-    row.clear()
-    row["c"] = 1
-
-
-@pytest.mark.parametrize(
-    "change", [deleted, put_back, number_as_key, equal_key, number_key_gone, cleared]
-)
+@pytest.mark.parametrize("change", CHANGES_OF_ROWS)
 def test_dictionaries_that_change(ma, log, change):
+    change = CHANGES_OF_ROWS[change]
     for between in (None, change):
         using = schema(ma, between)
         log.attempt(using.dump, {"a": 1, "b": 2, "c": 3})
@@ -183,29 +166,11 @@ def test_dictionaries_that_change(ma, log, change):
         log.attempt(schema(ma).load, row, unknown="include")
 
 
-def data_descriptor(obj):
-    type(obj).b = property(lambda self: "described")
-
-
-def other_descriptor(obj):
-    type(obj).b = classmethod(lambda cls: "a method")
-
-
-def class_default(obj):
-    type(obj).b = "of the class"
-    obj.__dict__.pop("b", None)
-
-
 class Late:
     """A class attribute that becomes a data descriptor when its class gets ``__set__``."""
 
     def __get__(self, obj, cls):
         return "late"
-
-
-def late_descriptor(obj):
-    type(obj).b = Late()
-    Late.__set__ = lambda self, obj, value: None
 
 
 class Described(ModuleType):
@@ -218,34 +183,7 @@ class Described(ModuleType):
         raise AttributeError("described by a module")
 
 
-def getattribute(obj):
-    type(obj).__getattribute__ = lambda self, name: (
-        f"asked for {name}" if name in NAMES else object.__getattribute__(self, name)
-    )
-
-
-def getattr_for_missing(obj):
-    type(obj).__getattr__ = lambda self, name: f"missing {name}"
-    del obj.b
-
-
-def getitem(obj):
-    type(obj).__getitem__ = lambda self, name: f"item {name}"
-
-
-def getitem_of_the_instance(obj):
-    obj.__getitem__ = lambda name: f"item {name}"
-
-
-def deleted_attribute(obj):
-    obj.__dict__.pop("b", None)
-
-
-def other_dictionary(obj):
-    obj.__dict__ = {"c": "new", "b": "new"}
-
-
-class Odd(dict[str, Any]):
+class Odd(dict):
     def __getitem__(self, key):
         return "asked"
 
@@ -253,41 +191,34 @@ class Odd(dict[str, Any]):
         return "missing"
 
 
-def odd_dictionary(obj):
-    obj.__dict__ = Odd(b="odd")
+def asked(self, name):
+    return f"asked for {name}" if name in NAMES else object.__getattribute__(self, name)
 
 
-def ordered_dictionary(obj):
-    obj.__dict__ = OrderedDict(b="ordered")
-
-
-def other_class(obj):
-    class Other:
-        c = "of the other class"
-
-    obj.__class__ = Other
-
-
-def base_changed(obj):
-    type(obj).__mro__[1].b = property(lambda self: "of the base")
-
-
-CHANGES = [
-    data_descriptor,
-    other_descriptor,
-    class_default,
-    late_descriptor,
-    getattribute,
-    getattr_for_missing,
-    getitem,
-    getitem_of_the_instance,
-    deleted_attribute,
-    other_dictionary,
-    odd_dictionary,
-    ordered_dictionary,
-    other_class,
-    base_changed,
-]
+CHANGES = written(
+    {"Late": Late, "Odd": Odd, "OrderedDict": OrderedDict, "asked": asked}, "obj, cls",
+    data_descriptor='cls.b = property(lambda self: "described")',
+    other_descriptor='cls.b = classmethod(lambda cls: "a method")',
+    class_default='cls.b = "of the class"; obj.__dict__.pop("b", None)',
+    late_descriptor="cls.b = Late(); Late.__set__ = lambda self, obj, value: None",
+    getattribute="cls.__getattribute__ = asked",
+    getattr_for_missing='cls.__getattr__ = lambda self, name: f"missing {name}"; del obj.b',
+    getitem='cls.__getitem__ = lambda self, name: f"item {name}"',
+    getitem_of_the_instance='obj.__getitem__ = lambda name: f"item {name}"',
+    deleted_attribute='obj.__dict__.pop("b", None)',
+    other_dictionary='obj.__dict__ = {"c": "new", "b": "new"}',
+    odd_dictionary='obj.__dict__ = Odd(b="odd")',
+    ordered_dictionary='obj.__dict__ = OrderedDict(b="ordered")',
+    other_class='obj.__class__ = type("Other", (), {"c": "of the other class"})',
+    base_changed='cls.__mro__[1].b = property(lambda self: "of the base")',
+)  # fmt: skip
+CHANGES_OF_SLOTS = written(
+    {}, "obj, cls",
+    deleted="del obj.b",
+    hidden='cls.b = property(lambda self: "described")',
+    of_another='cls.b = type("Other", (), {"__slots__": ("b",)}).b',
+    under_another_name="cls.b = cls.__mro__[1].c",
+)  # fmt: skip
 
 
 class Comparing(str):
@@ -301,22 +232,40 @@ class Comparing(str):
         return str.__eq__(self, other)
 
 
-@pytest.mark.parametrize("base", [Plain, Updated])
-@pytest.mark.parametrize("change", CHANGES)
-def test_instances_and_classes_that_change(ma, log, change, base):
+def use_before_and_after(ma, log, change, make):
+    """The objects of a class, one of which changes between two calls or within one."""
     for between in (False, True):
-        middle = type("Middle", (base,), {})
-        cls = type("Changing", (middle,), {})
+        cls = make()
         objects = [cls(a=i, b=i + 1, c=i + 2) for i in range(4)]
         log.attempt(schema(ma).dump, objects, many=True)
         due = [objects[1]]
-        using = schema(ma, lambda obj: change(due.pop()) if between and obj in due else None)  # noqa: B023
+
+        def change_it(obj):
+            if obj in due:  # noqa: B023
+                due.remove(obj)  # noqa: B023
+                change(obj, type(obj))
+
+        using = schema(ma, change_it if between else lambda obj: None)
         log.attempt(using.dump, objects[0])
         if not between:
-            change(due.pop())
+            change_it(objects[1])
         log.attempt(using.dump, objects, many=True)
         log.attempt(using.dump, objects, many=True)
         vars(Late).get("__set__") and delattr(Late, "__set__")
+
+
+@pytest.mark.parametrize("base", [Plain, Updated])
+@pytest.mark.parametrize("change", CHANGES)
+def test_instances_and_classes_that_change(ma, log, change, base):
+    use_before_and_after(ma, log, CHANGES[change], lambda: subclass(subclass(base)))
+
+
+@pytest.mark.parametrize("change", CHANGES_OF_SLOTS)
+def test_slots_that_change(ma, log, change):
+    def make():
+        return type("Changing", (Slotted,), {"__slots__": ()})
+
+    use_before_and_after(ma, log, CHANGES_OF_SLOTS[change], make)
 
 
 def test_module_in_a_class_becomes_a_descriptor(ma, log):
@@ -330,52 +279,19 @@ def test_module_in_a_class_becomes_a_descriptor(ma, log):
 
 
 def test_class_that_changes_while_a_name_is_looked_up(ma, log):
-    for change in (data_descriptor, getitem, getattribute, other_class):
+    for change in ("data_descriptor", "getitem", "getattribute", "other_class"):
         name = Comparing("b")
         name.when_compared = lambda: None
         cls = type("Comparing", (type("Base", (Plain,), {name: None}),), {})
         objects = [cls(a=i, b=i + 1, c=i + 2) for i in range(3)]
         due = [objects[1]]
-        name.when_compared = lambda: change(due.pop()) if due else None  # noqa: B023
+        name.when_compared = lambda: due and CHANGES[change](due[0], type(due.pop()))  # noqa: B023
         using = schema(ma)
         for some in (objects[:1], objects, objects):
             # What CPython remembers of the look-up that was disturbed is wrong, and how long it
             # does is chance.
             type.__setattr__(cls, "other", None)
             log.attempt(using.dump, some, many=True)
-
-
-def slot_deleted(obj):
-    del obj.b
-
-
-def slot_hidden(obj):
-    type(obj).b = property(lambda self: "described")
-
-
-def slot_of_another(obj):
-    type("Other", (), {"__slots__": ("b",)})
-    type(obj).b = type("Other", (), {"__slots__": ("b",)}).b
-
-
-def slot_under_another_name(obj):
-    type(obj).b = type(obj).__mro__[1].c
-
-
-@pytest.mark.parametrize(
-    "change", [slot_deleted, slot_hidden, slot_of_another, slot_under_another_name]
-)
-def test_slots_that_change(ma, log, change):
-    for between in (False, True):
-        cls = type("Changing", (Slotted,), {"__slots__": ()})
-        objects = [cls(a=i, b=i + 1, c=i + 2) for i in range(4)]
-        log.attempt(schema(ma).dump, objects, many=True)
-        due = [objects[1]]
-        using = schema(ma, lambda obj: change(due.pop()) if between and obj in due else None)  # noqa: B023
-        if not between:
-            change(due.pop())
-        log.attempt(using.dump, objects, many=True)
-        log.attempt(using.dump, objects, many=True)
 
 
 def test_slot_of_another_put_there_while_it_is_read(ma, log):
@@ -394,7 +310,7 @@ def test_slot_of_another_put_there_while_it_is_read(ma, log):
 
 
 def test_input_that_changes_while_it_is_loaded(ma, log):
-    for change in (deleted, put_back, number_as_key, equal_key, cleared):
+    for change in CHANGES_OF_ROWS.values():
 
         class Changing(ma.fields.Raw):
             def _deserialize(self, value, attr, data, **kwargs):
