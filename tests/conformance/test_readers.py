@@ -13,6 +13,7 @@ from sqlalchemy.ext.associationproxy import association_proxy
 from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import attributes
 
+from tests.conformance.material import written
 from tests.engine import NEEDS_ENGINE
 
 
@@ -130,50 +131,41 @@ def everything(ma):
     )
 
 
-def test_what_is_loaded_and_what_is_not(ma, log):
-    shop = Shop(log)
-    authors = shop.authors()
-    log("loaded")
-    first = everything(ma)(many=True).dump(authors)
-    log("again")
-    return first, everything(ma)(many=True).dump(authors)
+MOMENTS = written(
+    {"sa": sa}, "shop, authors",
+    loaded="",
+    expired="""shop.session.expire(authors[0])
+shop.session.expire(authors[1], ["name"])
+shop.session.refresh(authors[2], ["born"])""",
+    committed="shop.session.commit()",
+    rolled_back="shop.session.rollback()",
+    changed="""authors[0].name = "changed"
+authors[1].books.append(shop.Book(id=99, title="new"))""",
+    without_a_name="del authors[2].name",
+    detached="shop.session.expunge_all()",
+    deleted="""shop.session.execute(sa.text("delete from author"))
+shop.session.expire(authors[0])""",
+)  # fmt: skip
 
 
-def test_one_by_one(ma, log):
-    shop = Shop(log)
-    one = everything(ma)()
-    return [one.dump(author) for author in shop.authors() for _ in range(3)]
-
-
-def test_expired(ma, log):
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_moments_of_mapped_objects(ma, log, moment):
     shop = Shop(log)
     authors = shop.authors()
     dump = schema(ma)(many=True).dump
     dump(authors)
-    shop.session.expire(authors[0])
-    shop.session.expire(authors[1], ["name"])
-    shop.session.refresh(authors[2], ["born"])
-    log("expired")
-    found = [dump(authors)]
-    shop.session.commit()
-    log("committed")
-    found.append(dump(authors))
-    shop.session.rollback()
-    log("rolled back")
-    return [*found, dump(authors)]
+    MOMENTS[moment](shop, authors)
+    for cls in (schema(ma, books=False), schema(ma), everything(ma)):
+        log("several", log.attempt(cls(many=True).dump, authors))
+        one = cls()
+        for author in authors:
+            for _ in range(3):
+                log.attempt(one.dump, author)
+    log("again", log.attempt(dump, authors))
+    log("deferred", log.attempt(everything(ma)(only=("bio",)).dump, shop.authors()))
 
 
-def test_changed_and_not_flushed(ma, log):
-    shop = Shop(log)
-    authors = shop.authors()
-    authors[0].name = "changed"
-    authors[1].books.append(shop.Book(id=99, title="new"))
-    log.attempt(schema(ma)(many=True).dump, authors)
-    del authors[2].name
-    log.attempt(schema(ma)(many=True).dump, authors)
-
-
-def test_detached_with_and_without_what_is_asked(ma, log):
+def test_detached_before_the_first_use(ma, log):
     shop = Shop(log)
     authors = shop.authors()
     shop.session.expunge_all()
@@ -182,20 +174,15 @@ def test_detached_with_and_without_what_is_asked(ma, log):
     return everything(ma)(only=("bio",)).dump(authors[0])
 
 
-def test_deleted_behind_its_back(ma, log):
-    shop = Shop(log)
-    author = shop.authors()[0]
-    shop.session.execute(sa.text("delete from author"))
-    shop.session.expire(author)
-    return schema(ma, books=False)().dump(author)
-
-
 def test_transient_and_empty(ma, log):
     shop = Shop(log)
     empty = shop.Author()
     log("before", sorted(name for name in vars(empty) if name != "_sa_instance_state"))
     dumped = [schema(ma)().dump(empty) for _ in range(3)]
     log("after", sorted(name for name in vars(empty) if name != "_sa_instance_state"))
+    missing = shop.Author(born=3)
+    missing.__dict__["name"] = ma.missing
+    log("missing", [schema(ma, books=False)().dump(missing) for _ in range(3)])
     return dumped, schema(ma)(many=True).dump([shop.Author(name="n", books=[shop.Book()])])
 
 
@@ -222,33 +209,26 @@ def test_two_classes_in_one_list(ma, log):
     return schema(ma, books=False, title=ma.fields.Str())(many=True).dump(mixed)
 
 
-def test_a_class_that_changes_in_the_middle(ma, log):
+class Other:
+    name = property(lambda self: "other")
+    born = 3
+
+
+IN_THE_MIDDLE = written(
+    {"Other": Other}, "author, cls, log",
+    class_changes='cls.born = property(lambda self: log("property") or 7)',
+    other_class="author.__class__ = Other",
+    other_dictionary='author.__dict__ = {**vars(author), "name": "swapped"}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("change", IN_THE_MIDDLE)
+def test_an_object_that_changes_in_the_middle(ma, log, change):
     shop = Shop(log)
-    Author = shop.Author
-
-    def meddle(author):
-        if author.id == 2:
-            Author.born = property(lambda self: log("property") or 7)
-        return author.id
-
-    changing = ma.Schema.from_dict(
-        {"at": ma.fields.Function(meddle), "name": ma.fields.Str(), "born": ma.fields.Int()}
-    )
-    return changing(many=True).dump(shop.authors())
-
-
-def test_an_object_that_gets_another_class_or_dictionary_in_the_middle(ma, log):
-    shop = Shop(log)
-
-    class Other:
-        name = property(lambda self: "other")
-        born = 3
 
     def meddle(author):
         if isinstance(author, shop.Author) and author.id == 2:
-            author.__class__ = Other
-        elif isinstance(author, shop.Author) and author.id == 3:
-            author.__dict__ = {**vars(author), "name": "swapped"}
+            IN_THE_MIDDLE[change](author, shop.Author, log)
         return 1
 
     changing = ma.Schema.from_dict(
@@ -267,18 +247,12 @@ class OwnDescriptor(attributes.InstrumentedAttribute):
         return value if instance is None else f"<{value}>"
 
 
-def test_a_subclass_of_the_descriptor(ma, log):
-    shop = Shop(log)
+def own_descriptor(log, shop):
     orm.configure_mappers()
     shop.Author.name.__class__ = OwnDescriptor
-    return schema(ma, books=False)(many=True).dump(shop.authors())
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_patched_descriptors(ma, log, when):
-    shop = Shop(log)
-    dump = schema(ma, books=False)(many=True).dump
-    authors = shop.authors()
+def patched_descriptor(log, shop):
     get = attributes.InstrumentedAttribute.__get__
 
     def patched(self, instance, owner):
@@ -286,31 +260,16 @@ def test_patched_descriptors(ma, log, when):
             log("get", self.key)
         return get(self, instance, owner)
 
-    if when == "after":
-        dump(authors)
     log.patch(attributes.InstrumentedAttribute, "__get__", patched)
-    return dump(authors)
 
 
-def test_own_instrumentation(ma, log):
-    shop = Shop(log)
-    dump = schema(ma, books=False)(many=True).dump
-    authors = shop.authors()
-    dump(authors)
+def own_instrumentation(log, shop):
     of = attributes.instance_dict
-
-    def instance_dict(instance):
-        return {**of(instance), "name": "instrumented"}
-
-    log.patch(attributes, "instance_dict", instance_dict)
-    return dump(authors)
+    named = {"name": "instrumented"}
+    log.patch(attributes, "instance_dict", lambda instance: {**of(instance), **named})
 
 
-def test_an_implementation_that_wants_to_be_asked(ma, log):
-    shop = Shop(log)
-    dump = schema(ma, books=False)(many=True).dump
-    authors = shop.authors()
-    dump(authors)
+def asked_implementation(log, shop):
     impl = shop.Author.name.impl
 
     class Asked(type(impl)):
@@ -322,41 +281,46 @@ def test_an_implementation_that_wants_to_be_asked(ma, log):
             return "asked"
 
     impl.__class__ = Asked
-    return dump(authors)
 
 
-def test_classes_that_answer_for_themselves(ma, log):
-    shop = Shop(log)
-
+def own_getitem(log, shop):
     def getitem(self, key):
         log("item", key)
         if key == "born":
             raise KeyError(key)
         return f"item {key}"
 
+    shop.Author.__getitem__ = getitem
+
+
+def own_getattribute(log, shop):
     def getattribute(self, name):
         if name in ("name", "born"):
             log("attribute", name)
         return object.__getattribute__(self, name)
 
-    authors = shop.authors()
+    shop.Author.__getattribute__ = getattribute
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    "change",
+    [own_descriptor, patched_descriptor, own_instrumentation, asked_implementation, own_getitem,
+     own_getattribute],
+)  # fmt: skip
+def test_ways_of_getting_a_value_that_change(ma, log, change, when):
+    shop = Shop(log)
     raw = {name: ma.fields.Raw() for name in ("id", "name", "born", "plain")}
     dump = ma.Schema.from_dict(raw)(many=True).dump
-    found = [dump(authors)]
-    shop.Author.__getitem__ = getitem
-    found.append(dump(authors))
-    del shop.Author.__getitem__
-    shop.Author.__getattribute__ = getattribute
-    found.append(dump(authors))
-    del shop.Author.__getattribute__
-    return [*found, dump(authors)]
-
-
-def test_values_that_are_missing(ma, log):
-    shop = Shop(log)
-    author = shop.Author(born=3)
-    author.__dict__["name"] = ma.missing
-    return [schema(ma, books=False)().dump(author) for _ in range(3)]
+    authors = shop.authors()
+    if when == "after":
+        dump(authors)
+    change(log, shop)
+    found = [log.attempt(dump, authors), log.attempt(dump, authors)]
+    for name in ("__getitem__", "__getattribute__"):
+        if name in vars(shop.Author):
+            delattr(shop.Author, name)
+    return found, log.attempt(dump, authors)
 
 
 # ---- Rows ------------------------------------------------------------------------------
