@@ -230,9 +230,10 @@ def test_fields_that_keep_a_class_among_their_attributes(ma, log):
         log.attempt(lambda: list(vars(cls().declared_fields["id"])))
 
 
+@pytest.mark.parametrize("hook", [{}, {"on_bind_field": lambda self, name, field: None}])
 @pytest.mark.parametrize("name", ["copy", "deepcopy"])
-def test_copy_is_patched(ma, log, name):
-    cls = schema(ma, on_bind_field=lambda self, name, field: None)
+def test_copy_is_patched(ma, log, name, hook):
+    cls = schema(ma, **hook)
     original = getattr(copy, name)
     cls()
     log.patch(copy, name, lambda *args: (log(name, type(args[0]).__name__), original(*args))[1])

@@ -5,51 +5,9 @@ import pickle
 import pytest
 
 from tests.conformance.harness import FROM_FIRST_USE
-from tests.conformance.material import Color, Proxy, schema_of
+from tests.conformance.material import Proxy, schema_of
 
 MODES = FROM_FIRST_USE
-
-CONSTRUCTIONS = {
-    "required-with-default": lambda ma: ma.fields.Raw(required=True, load_default=1),
-    "validate-number": lambda ma: ma.fields.Raw(validate=3),
-    "validate-text": lambda ma: ma.fields.Raw(validate="text"),
-    "validate-nested": lambda ma: ma.fields.Raw(validate=[1, 2]),
-    "pre_load-number": lambda ma: ma.fields.Raw(pre_load=3),
-    "post_load-text": lambda ma: ma.fields.Raw(post_load="x"),
-    "unheard-of-option": lambda ma: ma.fields.Raw(nope=1),
-    "positional": lambda ma: ma.fields.Raw(1),
-    "abstract-number": lambda ma: ma.fields.Number(),
-    "abstract-mapping": lambda ma: ma.fields.Mapping(),
-    "list-of-text": lambda ma: ma.fields.List("text"),
-    "list-of-schema": lambda ma: ma.fields.List(ma.Schema),
-    "list-empty": lambda ma: ma.fields.List(),
-    "tuple-of-text": lambda ma: ma.fields.Tuple("text"),
-    "tuple-of-one": lambda ma: ma.fields.Tuple(ma.fields.Raw()),
-    "tuple-of-numbers": lambda ma: ma.fields.Tuple([1]),
-    "dict-keys": lambda ma: ma.fields.Dict(keys="text"),
-    "dict-values": lambda ma: ma.fields.Dict(values=3),
-    "enum-by-value": lambda ma: ma.fields.Enum(Color, by_value="text"),
-    "enum-none": lambda ma: ma.fields.Enum(None),
-    "timedelta": lambda ma: ma.fields.TimeDelta("years"),
-    "timedelta-number": lambda ma: ma.fields.TimeDelta(3),
-    "url-message": lambda ma: ma.fields.URL(error_messages={"invalid": ["list"]}),
-    "email-message": lambda ma: ma.fields.Email(error_messages={"invalid": 3}),
-    "nested-only": lambda ma: ma.fields.Nested({}, only="text"),
-    "nested-exclude": lambda ma: ma.fields.Nested({}, exclude=3),
-    "function": lambda ma: ma.fields.Function(3),
-    "decimal-places": lambda ma: ma.fields.Decimal("2"),
-    "length": lambda ma: ma.validate.Length(1, equal=2),
-    "contains": lambda ma: ma.validate.ContainsOnly("ab")("abc"),
-    "regexp": lambda ma: ma.validate.Regexp("("),
-    "url-nothing": lambda ma: ma.validate.URL(absolute=False),
-    "and": lambda ma: ma.validate.And(3)(1),
-}
-
-
-@pytest.mark.parametrize("what", CONSTRUCTIONS)
-def test_making_fields_and_validators(ma, log, what):
-    made = log.attempt(CONSTRUCTIONS[what], ma)
-    log("text", repr(made))
 
 
 def _class(ma, **members):

@@ -210,21 +210,6 @@ def test_a_field_that_changes_itself(ma, log, name):
         log.attempt(two.load, {})
 
 
-def test_a_field_that_changes_its_neighbours(ma, log):
-    class Changing(ma.fields.String):
-        def _serialize(self, value, attr, obj, **kwargs):
-            self.parent.dump_fields["b"].data_key = f"B{self.parent.tag}"
-            self.parent.many = False
-            return value
-
-    cls = ma.Schema.from_dict({"a": Changing(), "b": ma.fields.Int()})
-    for i in range(5):
-        one = cls()
-        one.tag = i
-        one.dump({"a": 1, "b": 2})
-        log("next", one.dump({"a": 1, "b": 2}), cls._declared_fields["b"].data_key)
-
-
 @pytest.mark.parametrize("name", ["serialize", "deserialize", "get_value"])
 def test_the_outer_methods(ma, log, name):
     original = getattr(ma.fields.String, name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import copy
 import inspect
 import traceback
 from typing import Any
@@ -170,17 +169,6 @@ def test_nested_schemas_that_copy_in_their_own_way(ma, log, name):
 
     for _ in range(3):
         log.attempt(S().dump, {"n": NESTED})
-
-
-@pytest.mark.parametrize("name", ["copy", "deepcopy"])
-def test_copying_replaced(ma, log, name):
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
-    S(), S()
-    log.patch(copy, name, log.spy(name, getattr(copy, name)))
-    for _ in range(3):
-        log("dumped", S().dump({"a": 1}))
 
 
 @pytest.mark.parametrize("base", ["Integer", "Field"])

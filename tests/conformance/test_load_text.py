@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.conformance.material import Proxy, subclass
+from tests.conformance.material import Proxy
 
 
 def order_of(ma, **meta):
@@ -262,24 +262,6 @@ def test_a_schema_inside_itself(ma, log):
         '{"name": "a", "child":' * 80 + "{}" + "}" * 80,
     ):
         show(log, Node().loads, text)
-
-
-def test_index_errors_and_dict_class(ma, log):
-    Ordered = subclass(dict)
-
-    class Own(ma.Schema):
-        a = ma.fields.Integer()
-        b = ma.fields.String(load_default="x")
-        c = ma.fields.Raw(load_default=list)
-
-        dict_class = Ordered
-
-        class Meta:
-            index_errors = False
-
-    for text in ('[{"a": "x"}, {"a": 1, "d": 2}]', '[{"a": 1}]', '{"a": 1}'):
-        show(log, Own().loads, text, many=True)
-        show(log, Own().loads, text)
 
 
 def keep_given(ma, log, given):

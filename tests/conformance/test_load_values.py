@@ -32,16 +32,6 @@ def test_each_value(ma, log, kind):
 
 @pytest.mark.parametrize("kind", FIELDS)
 @table
-def test_each_value_in_a_list_of_items(ma, log, kind):
-    schema = schema_of(ma, {"e": ma.fields.Integer(), "f": FIELDS[kind](ma)}, many=True)
-    for name, make in VALUES.items():
-        log(name)
-        log.attempt(schema.load, [{"e": "1", "f": make()}, {"e": "x", "f": make()}, {"e": 2}])
-        log.attempt(schema.validate, [{"f": make()}])
-
-
-@pytest.mark.parametrize("kind", FIELDS)
-@table
 def test_absent(ma, log, kind):
     schema = schema_of(ma, {"f": FIELDS[kind](ma)})
     for data in ({}, {"f": ma.missing}, {"F": 1}, None, [], "text", 3, Plain()):
@@ -51,30 +41,36 @@ def test_absent(ma, log, kind):
         log.attempt(schema.validate, data)
 
 
-@pytest.mark.parametrize("kind", FIELDS)
-@table
-def test_inside_a_list_and_a_dict(ma, log, kind):
-    listed = schema_of(ma, {"f": ma.fields.List(FIELDS[kind](ma))})
-    mapped = schema_of(ma, {"f": ma.fields.Dict(values=FIELDS[kind](ma))})
-    paired = schema_of(ma, {"f": ma.fields.Tuple([FIELDS[kind](ma), ma.fields.Integer()])})
-    for name, make in VALUES.items():
-        log(name)
-        log.attempt(listed.load, {"f": [make(), None, make()]})
-        log.attempt(mapped.load, {"f": {"a": make(), "b": None}})
-        log.attempt(paired.load, {"f": (make(), "x")})
+HOLDERS = {
+    "list": (lambda ma, field: ma.fields.List(field), lambda make: [make(), None, make()]),
+    "dict": (lambda ma, field: ma.fields.Dict(values=field), lambda make: {"a": make(), "b": None}),
+    "tuple": (
+        lambda ma, field: ma.fields.Tuple([field, ma.fields.Integer()]),
+        lambda make: (make(), "x"),
+    ),
+    "keys": (
+        lambda ma, field: ma.fields.Dict(keys=field, values=ma.fields.Integer()),
+        lambda make: {make(): 1, "x": "y"},
+    ),
+    "row": (lambda ma, field: field, lambda make: make()),
+}
 
 
+@pytest.mark.parametrize("holder", HOLDERS)
 @pytest.mark.parametrize("kind", FIELDS)
 @table
-def test_as_keys_of_a_dict(ma, log, kind):
-    schema = schema_of(ma, {"f": ma.fields.Dict(keys=FIELDS[kind](ma), values=ma.fields.Integer())})
+def test_each_value_inside(ma, log, kind, holder):
+    hold, fill = HOLDERS[holder]
+    fields = {"e": ma.fields.Integer(), "f": hold(ma, FIELDS[kind](ma))}
+    schema = schema_of(ma, fields, many=True)
     for name, make in VALUES.items():
         log(name)
         try:
-            data = {make(): 1, "x": "y"}
-        except Exception:
+            rows = [{"e": e, "f": fill(make)} for e in ("1", "x")]
+        except Exception:  # It cannot be a key.
             continue
-        log.attempt(schema.load, {"f": data})
+        log.attempt(schema.load, [*rows, {"e": 2}])
+        log.attempt(schema.validate, [{"f": fill(make)}])
 
 
 @pytest.mark.parametrize("kind", FIELDS)

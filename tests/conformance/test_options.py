@@ -55,7 +55,23 @@ def _options_of_the_class(ma, log):
     return Options
 
 
+def _options_getattr(ma, log):
+    class Options(ma.SchemaOpts):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            del self.index_errors
+
+        def __getattr__(self, name):
+            if name.startswith("__"):
+                raise AttributeError(name)
+            log("asked", name)
+            return name == "index_errors"
+
+    return Options
+
+
 OPTIONS = {
+    "__getattr__": _options_getattr,
     "a property": _options_property,
     "__getattribute__": _options_getattribute,
     "of the class": _options_of_the_class,
@@ -162,27 +178,6 @@ def test_many_that_answers_for_its_truth(ma, log, value):
             log.attempt(cls().loads, text, many=Flag())
             log.attempt(cls().dump, given, many=Flag())
             log.attempt(cls().dumps, given, many=Flag())
-
-
-def test_an_option_that_is_answered_by_getattr(ma, log):
-    class Options(ma.SchemaOpts):
-        def __init__(self, *args, **kwargs):
-            super().__init__(*args, **kwargs)
-            del self.index_errors
-
-        def __getattr__(self, name):
-            if name.startswith("__"):
-                raise AttributeError(name)
-            log("asked", name)
-            return name == "index_errors"
-
-    class S(ma.Schema):
-        OPTIONS_CLASS = Options
-        a = ma.fields.Integer()
-
-    schema = S(many=True)
-    for _ in range(4):
-        log.attempt(schema.load, [{"a": "x"}, {"a": 1}, {"a": "z"}])
 
 
 def test_a_class_without_options(ma, log):

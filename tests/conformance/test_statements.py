@@ -7,16 +7,7 @@ Compiled, a statement may be decided by C types: taken a short way for an exact 
 import pytest
 
 from tests.conformance import material
-
-
-def answering(base, **answers):
-    """A class whose methods give these answers, whatever they are asked."""
-
-    def method(name, answer):
-        return lambda *args: iter(answer) if name == "__iter__" else answer
-
-    return type("Answering", (base,), {name: method(name, each) for name, each in answers.items()})
-
+from tests.conformance.material import answering
 
 Text = answering(
     str, split=["a", "b"], startswith=True, __contains__=True, __str__="other", __len__=2,

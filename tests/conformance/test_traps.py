@@ -1,7 +1,6 @@
 """Traps: what an accelerator is tempted to get wrong, one by one."""
 
 import collections
-import decimal
 import functools
 from unittest import mock
 
@@ -38,32 +37,6 @@ def test_a_table_of_hooks_that_holds_no_lists(ma, log, tag, kind):
             log.attempt(schema.dump, {"f": "1"})
             log.attempt(schema.dump, [{"f": "1"}], many=True)
             log.attempt(schema.load, {"f": "1"})
-
-
-@pytest.mark.parametrize("precision", [1, 3, 28])
-@pytest.mark.parametrize("trap", ["none", "inexact", "rounded"])
-def test_decimal_contexts(ma, log, trap, precision):
-    schema = schema_of(
-        ma,
-        {
-            "a": ma.fields.Decimal(places=2),
-            "b": ma.fields.Decimal(),
-            "c": ma.fields.Decimal(places=1, as_string=True, rounding=decimal.ROUND_CEILING),
-            "d": ma.fields.Decimal(allow_nan=True, places=3),
-        },
-    )
-    with decimal.localcontext() as context:
-        context.prec = precision
-        context.capitals = 0
-        context.traps[decimal.Inexact] = trap == "inexact"
-        context.traps[decimal.Rounded] = trap == "rounded"
-        for text in ("1.255", "123.456", "1E+30", "-0.000", "NaN", "-sNaN123", "Infinity"):
-            value = decimal.Decimal(text)
-            for key in "abcd":
-                log.attempt(schema.dump, {key: value})
-                log.attempt(schema.load, {key: value})
-                log.attempt(schema.load, {key: text})
-        log("flags", sorted(flag.__name__ for flag, set_ in context.flags.items() if set_))
 
 
 METHODS = {
@@ -346,21 +319,6 @@ def test_choices(ma, log, choices):
             log.attempt(schema.load, {"f": value})
 
 
-def test_lazy_messages(ma, log):
-    lazy = Proxy("lazy {input}")
-    schema = schema_of(
-        ma,
-        {
-            "f": ma.fields.Integer(
-                required=True, error_messages={"required": lazy, "invalid": lazy}
-            ),
-            "g": ma.fields.Raw(validate=ma.validate.Length(min=5, error=lazy)),
-        },
-    )
-    log.attempt(schema.load, {"f": "x", "g": "y"})
-    log.attempt(schema.load, {})
-
-
 def test_states_that_are_no_plain_dictionaries(ma, log):
     class State(dict):
         def __getitem__(self, key):
@@ -376,19 +334,6 @@ def test_states_that_are_no_plain_dictionaries(ma, log):
     vars(schema.fields["f"])["data_key"] = "F"
     log.attempt(schema.dump, {"f": "1"})
     log.attempt(schema.load, {"F": "1"})
-
-
-def test_one_plan_for_each_of_many_schemas(ma, log):
-    made = [
-        schema_of(ma, {"f": ma.fields.Integer(data_key=f"key {number}")}) for number in range(30)
-    ]
-    for _ in range(3):
-        for schema in made:
-            log.attempt(schema.dump, {"f": 1})
-    del made[::2]
-    more = [schema_of(ma, {"g": ma.fields.String(attribute="f")}) for _ in range(30)]
-    for schema in made + more:
-        log.attempt(schema.dump, {"f": 1})
 
 
 def test_types_made_and_dropped(ma, log):
@@ -445,12 +390,3 @@ def test_contexts(ma, log):
             with context.Context(value):
                 log.attempt(S().dump, {})
                 log.attempt(S().dump, [{}], many=True)
-
-
-@pytest.mark.parametrize("name", ["OneOf", "NoneOf"])
-def test_a_message_that_cannot_show_the_value(ma, log, name):
-    choices = [[1]] if name == "NoneOf" else [[2]]
-    validator = getattr(ma.validate, name)(choices, error="{input:>5}")
-    schema = schema_of(ma, {"f": ma.fields.Raw(validate=validator)})
-    for _ in range(2):
-        log.attempt(schema.load, {"f": [1]})
