@@ -567,39 +567,6 @@ def test_related_of_marshmallow_sqlalchemy(ma, log):
     engine.dispose()
 
 
-def test_instances_of_marshmallow_sqlalchemy(ma, log):
-    foreign, Author, Book, session, engine = shop(ma, log)
-
-    class BookSchema(foreign.SQLAlchemyAutoSchema):
-        class Meta:
-            model = Book
-            load_instance = True
-
-    class AuthorSchema(foreign.SQLAlchemyAutoSchema):
-        class Meta:
-            model = Author
-            load_instance = True
-            include_relationships = True
-
-        books = ma.fields.List(foreign.fields.Nested(BookSchema))
-
-    record = {"id": 1, "name": "new", "books": [{"isbn": "i0", "edition": 0, "title": "t"}]}
-
-    def shown(author):
-        state = {name: getattr(author, name, None) for name in ("id", "name")}
-        return state, [(book.isbn, book.title) for book in author.books], author in session
-
-    for _ in range(5):
-        log("loaded", shown(AuthorSchema(session=session).load(record)))
-        log("given", shown(AuthorSchema().load(record, session=session, instance=Author(id=7))))
-        log.attempt(AuthorSchema().load, record)
-        log.attempt(AuthorSchema(session=session).load, {"books": [{"isbn": 3}]})
-        session.rollback()
-        log("transient", shown(AuthorSchema(transient=True).load(record)))
-    session.close()
-    engine.dispose()
-
-
 @pytest.mark.parametrize("inner", ["auto", "made", "own load", "own session", "no session"])
 def test_nested_loads_of_marshmallow_sqlalchemy(ma, log, inner):
     """A nested load is the field's own: it gives its session to the schema, and calls ``load``."""

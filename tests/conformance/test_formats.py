@@ -158,14 +158,11 @@ def kept(original, log):
 @pytest.mark.parametrize(
     ("module", "name"),
     [
-        (email.utils, "format_datetime"),
-        (email.utils, "parsedate_to_datetime"),
-        ("utils", "timestamp"),
-        ("utils", "timestamp_ms"),
-        ("utils", "is_aware"),
+        (email.utils, "format_datetime"), (email.utils, "parsedate_to_datetime"),
+        ("utils", "timestamp"), ("utils", "timestamp_ms"), ("utils", "is_aware"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_what_they_rest_on_is_patched(ma, log, module, name):
     schemas = [
         ma.Schema.from_dict({"at": ma.fields.DateTime(format=format_)})()

@@ -277,67 +277,42 @@ def test_validators(ma, log):
 # ---- marshmallow-sqlalchemy ----------------------------------------------------------------
 
 
+def rename(self, name, field):
+    field.data_key = name.title()
+
+
 def test_auto_schemas(ma, log):
     foreign, Author, Book, session, engine = shop(ma, log)
     auto, nested = foreign.SQLAlchemyAutoSchema, foreign.fields.Nested
 
-    class Short(auto):
-        class Meta:
-            model = Book
-            exclude = ("title",)
+    def made(name, bases=(auto,), members=(), **meta):
+        return type(name, bases, {"Meta": type("Meta", (), meta), **dict(members)})
 
-    class Keys(auto):
-        class Meta:
-            model = Book
-            exclude = ("title", "author")
-            include_fk = True
-            include_relationships = True
-
-    class Some(auto):
-        class Meta:
-            model = Book
-            fields = ("title", "isbn")
-
-    class Table(auto):
-        class Meta:
-            table = Book.__table__
-            exclude = ("title",)
-
-    class Made(auto):
-        class Meta:
-            model = Book
-            exclude = ("title",)
-            load_instance = True
-            sqla_session = session
-
-    class Hidden(auto):
-        """The field is declared, and None takes its place."""
-
-        class Meta:
-            model = Book
-            exclude = ("title",)
-
-        title = ma.fields.String()
-
-    class Renamed(Short):
-        def on_bind_field(self, name, field):
-            field.data_key = name.title()
-
-    class Also(Short):
-        extra = ma.fields.Method("get_extra")
-
-        def get_extra(self, obj):
-            return type(self).__name__
-
-    class Writer(auto):
-        class Meta:
-            model = Author
-            exclude = ("name",)
-            include_relationships = True
-
-        books = ma.fields.List(nested(Short))
-
-    classes = (Short, Keys, Some, Table, Made, Hidden, Renamed, Also)
+    Short = made("Short", model=Book, exclude=("title",))
+    classes = (
+        Short,
+        made(
+            "Keys",
+            model=Book,
+            exclude=("title", "author"),
+            include_fk=True,
+            include_relationships=True,
+        ),
+        made("Some", model=Book, fields=("title", "isbn")),
+        made("Table", table=Book.__table__, exclude=("title",)),
+        made("Made", model=Book, exclude=("title",), load_instance=True, sqla_session=session),
+        # The field is declared, and None takes its place.
+        made("Hidden", members={"title": ma.fields.String()}, model=Book, exclude=("title",)),
+        type("Renamed", (Short,), {"on_bind_field": rename}),
+        type("Also", (Short,), {"extra": ma.fields.Function(lambda obj: 1)}),
+    )
+    Writer = made(
+        "Writer",
+        members={"books": ma.fields.List(nested(Short))},
+        model=Author,
+        exclude=("name",),
+        include_relationships=True,
+    )
     books = session.query(Book).order_by(Book.isbn).all()
     record = {"isbn": "i1", "edition": 1}
     for cls in classes:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.conformance.material import Mapped, Plain, Query, schema_of
+from tests.conformance.material import Mapped, Plain, schema_of
 
 ITEM = {"x": "1", "y": 2, "z": {"x": 5}}
 OBJECTS = [
@@ -244,44 +244,6 @@ def test_schemas_that_nest_each_other(ma, log):
             log.attempt(schema.dump, book)
             log.attempt(schema.dump, author)
             log.attempt(schema.load, {"title": 1, "sequel": {"title": "x", "sequel": {"title": 2}}})
-
-
-def test_self_nesting_of_growing_depth(ma, log):
-    class Node(ma.Schema):
-        value = ma.fields.Integer()
-        children = ma.fields.List(ma.fields.Nested(lambda: Node()))
-        left = ma.fields.Nested("self_by_name")
-
-    class self_by_name(ma.Schema):
-        value = ma.fields.Integer()
-        left = ma.fields.Nested("self_by_name", allow_none=True)
-
-    tree = {"value": 0, "left": None}
-    for number in range(12):
-        tree = {
-            "value": number,
-            "children": [tree, {"value": "1"}],
-            "left": {"value": 2, "left": None},
-        }
-        log.attempt(Node().dump, tree)
-        log.attempt(Node().load, tree)
-
-
-def test_nested_collections_that_are_no_lists(ma, log):
-    schema = schema_of(ma, {"f": ma.fields.Nested(inner_class(ma), many=True)})
-    for make in (
-        lambda: (ITEM, ITEM),
-        lambda: iter([ITEM]),
-        lambda: Query(ITEM, {"x": 2}),
-        lambda: {"a": ITEM}.values(),
-        lambda: {"x": 1},
-        lambda: {1, 2},
-        lambda: (item for item in [ITEM]),
-        lambda: "ab",
-        lambda: 5,
-    ):
-        log.attempt(schema.dump, {"f": make()})
-        log.attempt(schema.load, {"f": make()})
 
 
 @pytest.mark.parametrize("first", ["dump", "load"])

@@ -169,15 +169,10 @@ def test_many_that_answers_for_its_truth(ma, log, value):
     text = '[{"a": 1}]' if value else '{"a": 1}'
     for cls in (Plain, Hooked):
         schema = cls(many=Flag())
-        for _ in range(3):
-            log.attempt(schema.load, given)
-            log.attempt(schema.loads, text)
-            log.attempt(schema.dump, given)
-            log.attempt(schema.dumps, given)
-            log.attempt(cls().load, given, many=Flag())
-            log.attempt(cls().loads, text, many=Flag())
-            log.attempt(cls().dump, given, many=Flag())
-            log.attempt(cls().dumps, given, many=Flag())
+        for name in ("load", "loads", "dump", "dumps") * 3:
+            data = text if name == "loads" else given
+            log.attempt(getattr(schema, name), data)
+            log.attempt(getattr(cls(), name), data, many=Flag())
 
 
 def test_a_class_without_options(ma, log):

@@ -345,13 +345,10 @@ def test_an_error_that_fails_to_answer(ma, log, container):
 
 
 CARRIED = {
-    "nothing": {},
-    "its own": {"reason": "text"},
+    "nothing": {}, "its own": {"reason": "text"},
     "what an error is made of": {"valid_data": [1], "data": 2},
-    "the message again": {"message": "other"},
-    "no text": {1: 2},
-    "no mapping": 5,
-}
+    "the message again": {"message": "other"}, "no text": {1: 2}, "no mapping": 5,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("carried", CARRIED)
