@@ -46,7 +46,7 @@ if PURE:
     ]
 _SLOW_IF_PURE = (
     # A pure build runs upstream's code alone in them.
-    *("invalidation", "sources", "plans", "conformance/test_load_"),
+    *("invalidation", "sources", "plans", "conformance/test_load_", "conformance/test_values"),
     # They start processes, and little of what they ask depends on the build.
     *("adapters", "bulk", "cli", "redirect", "streams", "threads", "trust"),
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.material import FIELDS, Color, schema_of
+from tests.conformance.material import FIELDS, Color, Proxy, schema_of, written
 
 BAD = (
     "x", "", "nan", "1e999", "1e400", "-inf", "٣", "1_0", "1e+_5", 3, 2.5, float("nan"),
@@ -260,21 +260,55 @@ def own_format(self, value, *message):
     return ["own", type(value).__name__, len(message)]
 
 
+CHANGES = written(
+    {"Proxy": Proxy, "own_format": own_format}, "log, validator, base, call, own",
+    nothing="",
+    error='validator.error = "changed {input}"',
+    no_error="validator.error = None",
+    error_object='validator.error = Proxy("own {input}")',
+    format='validator._format_error = lambda value, *message: "of the instance"',
+    format_of_the_class='log.patch(base, "_format_error", own_format)',
+    call_of_the_instance='validator.__call__ = lambda value: log("never")',
+    call_of_the_class='log.patch(base, "__call__", call)',
+    attributes='validator.min = validator.max = 1; validator.choices = validator.comparable = "c"',
+
+    subclass="validator.__class__ = own()",
+    slots="validator.__class__ = own(__slots__=())",
+    own_call="validator.__class__ = own(__call__=call)",
+    own_call_later="validator.__class__ = own(); type(validator).__call__ = call",
+    own_formatting="validator.__class__ = own(_format_error=own_format)",
+    computed="""asked = property(lambda self: log("asked") or [3])
+error = property(lambda self: log("error") or "e", lambda self, value: None)
+validator.__class__ = own(min=asked, choices=asked, error=error)""",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("kind", VALIDATORS)
-def test_a_method_of_the_validator(ma, log, kind):
+def test_a_validator_that_changes(ma, log, kind, change):
     validator = VALIDATORS[kind](ma.validate)
-    schema = schema_of(ma, {"f": ma.fields.Raw(validate=validator)})
-    for change in (
-        lambda: None,
-        lambda: setattr(validator, "error", "changed {input}"),
-        lambda: setattr(validator, "error", None),
-        lambda: setattr(validator, "_format_error", lambda value, *message: "of the instance"),
-        lambda: delattr(validator, "_format_error"),
-        lambda: log.patch(type(validator), "_format_error", own_format),
-    ):
-        change()
+    base = type(validator)
+    original = base.__call__
+
+    def call(self, value):
+        log("call", value)
+        return original(self, value)
+
+    def own(**members):
+        return type("Own", (base,), members)
+
+    def use():
         for value in REFUSED:
             log.attempt(schema.validate, {"f": value})
+            log.attempt(schema.load, [{"f": value}, {"f": "a"}], many=True)
+
+    schema = schema_of(ma, {"f": ma.fields.Raw(validate=validator, allow_none=True)})
+    use()
+    log.attempt(CHANGES[change], log, validator, base, call, own)
+    use()
+    if change.startswith("format"):
+        log.attempt(delattr, validator, "_format_error")
+        use()
 
 
 def test_messages_of_a_class(ma, log):

@@ -6,7 +6,7 @@ from unittest import mock
 
 import pytest
 
-from tests.conformance.material import Proxy, schema_of
+from tests.conformance.material import schema_of
 
 
 @pytest.mark.parametrize("kind", ["tuple", "generator", "set", "none", "missing"])
@@ -215,79 +215,6 @@ def test_schema_attributes_computed_by_a_property(ma, log, name):
         log("many")
         log.attempt(schema.dump, [{"f": 1}] * 9, many=True)
         log.attempt(schema.load, [{"f": 1}] * 9, many=True)
-
-
-VALIDATORS = {
-    "length": lambda ma: ma.validate.Length(min=2),
-    "range": lambda ma: ma.validate.Range(min=2),
-    "one-of": lambda ma: ma.validate.OneOf(["a", "b"], labels=["A", "B"]),
-    "none-of": lambda ma: ma.validate.NoneOf("ab"),
-    "equal": lambda ma: ma.validate.Equal("a"),
-    "regexp": lambda ma: ma.validate.Regexp("a+"),
-    "email": lambda ma: ma.validate.Email(),
-    "url": lambda ma: ma.validate.URL(),
-    "predicate": lambda ma: ma.validate.Predicate("isalpha"),
-    "contains-only": lambda ma: ma.validate.ContainsOnly("ab"),
-    "contains-none": lambda ma: ma.validate.ContainsNoneOf("ab"),
-    "and": lambda ma: ma.validate.And(ma.validate.Length(max=1), ma.validate.OneOf("ab")),
-}
-VALIDATED = ["a", "ab", "c", "", 1, 2, None, ["a"], {"a": 1}, float("nan"), "x@y.org", "http://a.b"]
-
-
-HOWS = (
-    "plain", "subclass", "call", "call-later", "format", "error", "error-object", "attribute",
-    "property", "slots", "library", "instance-call",
-)  # fmt: skip
-# Whether the message for a valid address is made: docs/differences.md.
-OTHERWISE = {("email", "format"), ("email", "property")}
-
-
-@pytest.mark.parametrize(
-    ("kind", "how"), sorted({(kind, how) for kind in VALIDATORS for how in HOWS} - OTHERWISE)
-)
-def test_validators(ma, log, kind, how):
-    validator = VALIDATORS[kind](ma)
-    base = type(validator)
-    original = base.__call__
-
-    def call(self, value):
-        log("call", value)
-        return original(self, value)
-
-    members = {}
-    if how == "call":
-        members["__call__"] = call
-    elif how == "format":
-        members["_format_error"] = lambda self, value, *args: log("format", value) or "formatted"
-    elif how == "property":
-        members["min"] = members["choices"] = property(lambda self: log("asked") or [3])
-        members["error"] = property(lambda self: log("error") or "e", lambda self, value: None)
-    elif how == "slots":
-        members["__slots__"] = ()
-    if how not in ("plain", "library", "instance-call", "error", "error-object", "attribute"):
-        try:
-            validator.__class__ = type("Own", (base,), members)
-        except TypeError as error:
-            log("no class", error)
-    if how == "error":
-        validator.error = "own {input}"
-    elif how == "error-object":
-        validator.error = Proxy("own {input}")
-    elif how == "instance-call":
-        validator.__call__ = lambda value: log("never")
-    schema = schema_of(ma, {"f": ma.fields.Raw(validate=validator, allow_none=True)})
-    for value in VALIDATED:
-        log.attempt(schema.load, {"f": value})
-    if how == "call-later":
-        type(validator).__call__ = call
-    elif how == "library":
-        log.patch(base, "__call__", call)
-    elif how == "attribute":
-        for name, value in {"min": 1, "max": 1, "choices": "c", "comparable": "c"}.items():
-            setattr(validator, name, value)
-    for value in VALIDATED:
-        log.attempt(schema.load, {"f": value})
-        log.attempt(schema.load, [{"f": value}, {"f": "a"}], many=True)
 
 
 @pytest.mark.parametrize("choices", ["list", "tuple", "set", "text", "dict", "iterator", "hostile"])

@@ -1,8 +1,9 @@
-"""Every field class, with each option, given every value: what ``load`` makes of it."""
+"""Every field class, with each option, given every value: what ``dump`` and ``load`` make of it."""
 
 import collections
 import decimal
 import types
+import uuid
 
 import pytest
 
@@ -14,14 +15,25 @@ from tests.conformance.material import (
     Mapped,
     MultiDict,
     Plain,
+    PlainText,
     schema_of,
-    subclass,
 )
 
 
 @pytest.mark.parametrize("kind", FIELDS)
 @table
 def test_each_value(ma, log, kind):
+    schema = schema_of(ma, {"f": FIELDS[kind](ma)})
+    for name, make in VALUES.items():
+        value = make()
+        log(name)
+        log.attempt(schema.dump, {"f": value})
+        log("afterwards", value)
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+@table
+def test_each_value_loaded(ma, log, kind):
     schema = schema_of(ma, {"f": FIELDS[kind](ma)})
     for name, make in VALUES.items():
         value = make()
@@ -34,25 +46,35 @@ def test_each_value(ma, log, kind):
 @table
 def test_absent(ma, log, kind):
     schema = schema_of(ma, {"f": FIELDS[kind](ma)})
-    for data in ({}, {"f": ma.missing}, {"F": 1}, None, [], "text", 3, Plain()):
+    for data in (
+        {},
+        {"f": ma.missing},
+        {"F": 1},
+        None,
+        [],
+        "text",
+        3,
+        Plain(),
+        Plain(f=ma.missing),
+    ):
+        log.attempt(schema.dump, data)
+        log.attempt(schema.dump, [data], many=True)
         for partial in (None, True, False, ("f",), ("g",), ()):
             log.attempt(schema.load, data, partial=partial)
         log.attempt(schema.load, [data], many=True)
         log.attempt(schema.validate, data)
+    log.attempt(schema.dump, None, many=True)
 
 
 HOLDERS = {
+    "none": (lambda ma, field: field, lambda make: make()),
     "list": (lambda ma, field: ma.fields.List(field), lambda make: [make(), None, make()]),
     "dict": (lambda ma, field: ma.fields.Dict(values=field), lambda make: {"a": make(), "b": None}),
     "tuple": (
         lambda ma, field: ma.fields.Tuple([field, ma.fields.Integer()]),
         lambda make: (make(), "x"),
     ),
-    "keys": (
-        lambda ma, field: ma.fields.Dict(keys=field, values=ma.fields.Integer()),
-        lambda make: {make(): 1, "x": "y"},
-    ),
-    "row": (lambda ma, field: field, lambda make: make()),
+    "keys": (lambda ma, field: ma.fields.Dict(keys=field), lambda make: {make(): 1, "x": "y"}),
 }
 
 
@@ -66,11 +88,46 @@ def test_each_value_inside(ma, log, kind, holder):
     for name, make in VALUES.items():
         log(name)
         try:
+            value = fill(make)
+        except Exception:  # It cannot be a key.
+            continue
+        log.attempt(schema.dump, [Plain(e=1), Plain(e=2, f=value), Plain(f=fill(make))])
+        log("afterwards", value)
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+@pytest.mark.parametrize("kind", FIELDS)
+@table
+def test_each_value_loaded_inside(ma, log, kind, holder):
+    hold, fill = HOLDERS[holder]
+    fields = {"e": ma.fields.Integer(), "f": hold(ma, FIELDS[kind](ma))}
+    schema = schema_of(ma, fields, many=True)
+    for name, make in VALUES.items():
+        log(name)
+        try:
             rows = [{"e": e, "f": fill(make)} for e in ("1", "x")]
         except Exception:  # It cannot be a key.
             continue
         log.attempt(schema.load, [*rows, {"e": 2}])
         log.attempt(schema.validate, [{"f": fill(make)}])
+
+
+DECIMALS = [
+    "1.25", "1.2", "1", "-0.00", "0", "-0.005", "100.00", "1E+2", "1E-9", "1.2E+5", "0.0000001",
+    "NaN", "99.995", "-sNaN12", "-Infinity", "12345678901234567890123456.78", f"{'1' * 29}.01",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("places", [0, 2, 4, 7, -1])
+@pytest.mark.parametrize("rounding", [None, decimal.ROUND_UP, "no rounding"])
+def test_decimals_of_a_number_of_places(ma, log, places, rounding):
+    schema = schema_of(ma, {"f": ma.fields.Decimal(places, rounding, as_string=True)})
+    for options in ({}, {"prec": 7}, {"prec": 4, "capitals": 0}, {"traps": [decimal.Inexact]}):
+        with decimal.localcontext(decimal.Context(**options)) as used:
+            for text in DECIMALS:
+                log(text, log.attempt(schema.dump, {"f": decimal.Decimal(text)}))
+                log.attempt(schema.load, {"f": text})
+        log("flags", sorted(flag.__name__ for flag, is_set in used.flags.items() if is_set))
 
 
 @pytest.mark.parametrize("kind", FIELDS)
@@ -98,31 +155,47 @@ def test_called_directly(ma, log, kind):
         log.attempt(field._serialize, make(), None, None)
 
 
-@pytest.mark.parametrize("default", ["value", "callable", "none", "missing", "class", "raises"])
+@pytest.mark.parametrize("option", ["dump_default", "load_default"])
+@pytest.mark.parametrize(
+    "default",
+    ["value", "callable", "none", "missing", "class", "gives missing", "raises", "refuses"],
+)
 @pytest.mark.parametrize("kind", ["string", "integer", "raw", "list-int", "nested", "function"])
-def test_load_default(ma, log, kind, default):
+def test_default(ma, log, kind, default, option):
+    def refuse():
+        raise ma.ValidationError("no default")
+
     field = FIELDS[kind](ma)
-    field.load_default = {
+    made = {
         "value": 7,
-        "callable": log.spy("default", lambda: [3]),
+        "call": log.spy("default", lambda: [3]),
         "none": None,
         "missing": ma.missing,
         "class": list,
+        "gives missing": lambda: ma.missing,
         "raises": lambda: 1 / 0,
-    }[default]
+        "refuses": refuse,
+    }
+    setattr(field, option, made[default])
     schema = schema_of(ma, {"f": field})
-    for data in ({}, {"f": 1}, {"f": None}, {"f": ma.missing}):
-        log.attempt(schema.load, data)
-        log.attempt(schema.load, [data, {}], many=True)
+    call = getattr(schema, option.removesuffix("_default"))
+    for data in ({}, {"f": 1}, {"f": None}, {"f": ma.missing}, Plain(), Plain(f=ma.missing)):
+        log.attempt(call, data)
+        log.attempt(call, [data, {}], many=True)
         log.attempt(schema.load, data, partial=True)
 
 
-@pytest.mark.parametrize("error", ["ValidationError", "ValueError"])
-def test_a_load_default_that_fails(ma, log, error):
-    def fail():
-        raise ma.ValidationError("no default") if error == "ValidationError" else ValueError("no")
+def test_the_default_object_is_passed_on(ma, log):
+    default = log.watch([1])
+    schema = schema_of(ma, {"f": ma.fields.Raw(dump_default=default)})
+    return [schema.dump({}), schema.dump({})]
 
-    log.attempt(schema_of(ma, {"f": ma.fields.Raw(load_default=fail)}).load, {})
+
+@pytest.mark.parametrize("order", ["f g h", "h g f", "g h f"])
+def test_key_order(ma, log, order):
+    fields = {name: ma.fields.Raw() for name in order.split()}
+    schema = schema_of(ma, fields)
+    return [schema.dump({"f": 1, "g": 2, "h": 3}), schema.dump({"h": 3}), schema.dump({})]
 
 
 MAPPINGS = {
@@ -159,9 +232,23 @@ def test_mappings(ma, log, mapping, unknown):
         log.attempt(schema.validate, data)
 
 
-@pytest.mark.parametrize("attribute", ["g", "a.b", "a.b.c", "", ".", "a.", ".a", "a..b"])
+@pytest.mark.parametrize(
+    "attribute", ["g", "", "a.b", "a.b.c", ".", "a.", ".a", "a..b", "0", "a.0"]
+)
 def test_attribute(ma, log, attribute):
-    schema = schema_of(
+    dumped = schema_of(ma, {"f": ma.fields.Raw(attribute=attribute, dump_default="d")})
+    for obj in (
+        {"f": 1, "g": 2, "": 3, "a": {"b": {"c": 4}, "": 5}},
+        {"a.b": 1, "a": Plain(b=2)},
+        {"a": [10, 11]},
+        {"a": None},
+        Plain(a=Plain(b=Plain(c=1))),
+        Plain(a={"b": 3}),
+        [5, 6],
+        None,
+    ):
+        log.attempt(dumped.dump, obj)
+    loaded = schema_of(
         ma,
         {
             "f": ma.fields.Integer(attribute=attribute),
@@ -170,8 +257,8 @@ def test_attribute(ma, log, attribute):
         },
     )
     for data in ({"f": 1}, {"f": 1, "x": 2, "y": 3}, {"y": 3, "f": "bad"}, {}):
-        log.attempt(schema.load, data)
-        log.attempt(schema.load, [data], many=True)
+        log.attempt(loaded.load, data)
+        log.attempt(loaded.load, [data], many=True)
 
 
 def test_attributes_that_collide_with_each_other(ma, log):
@@ -181,12 +268,49 @@ def test_attributes_that_collide_with_each_other(ma, log):
     log.attempt(schema.load, {"g": 2})
 
 
-@pytest.mark.parametrize("key", ["", "other", "with.dot", 3, ("t",)])
+@pytest.mark.parametrize("key", ["", "other", "with.dot", 3, None, ("t",)])
 def test_data_key(ma, log, key):
-    schema = schema_of(ma, {"f": ma.fields.Integer(data_key=key, required=True)})
+    field = ma.fields.Integer(data_key=key, required=True)
+    schema = schema_of(ma, {"f": field, "g": ma.fields.Raw()})
+    log.attempt(schema.dump, {"f": "1", "g": 2})
+    log.attempt(schema.dump, [{"f": "1"}, {}], many=True)
     for data in ({key: "1"}, {key: "x"}, {"f": 1}, {}, {key: 1, "f": 2}):
         log.attempt(schema.load, data)
         log.attempt(schema.load, data, partial=("f",))
+
+
+@pytest.mark.parametrize("name", ["items", "get", "keys", "values", "__class__", "a.b", "", "0"])
+def test_fields_named_like_methods(ma, log, name):
+    schema = schema_of(ma, {name: ma.fields.Raw()})
+    for obj in ({}, {name: 1}, Plain(), {"a": {"b": 2}}, [7], "text", Plain(items=3, get=4)):
+        log.attempt(schema.dump, obj)
+
+
+@pytest.mark.parametrize("dict_class", ["OrderedDict", "own", "function"])
+def test_dict_class(ma, log, dict_class):
+    class Own(dict):
+        def __setitem__(self, key, value):
+            log("set", key, value)
+            super().__setitem__(key, value)
+
+    made = {"OrderedDict": collections.OrderedDict, "own": Own, "function": lambda: Own(z=1)}
+
+    class S(ma.Schema):
+        f = ma.fields.Integer()
+        g = ma.fields.Nested({"h": ma.fields.Integer()})
+
+    S.dict_class = made[dict_class] if dict_class != "function" else staticmethod(made[dict_class])
+    return S().dump([{"f": "1", "g": {"h": 2}}], many=True)
+
+
+def test_integers_of_a_uuid(ma, log):
+    """Their text is made from 128 bits; more, and less than zero, are the library's own affair."""
+    schema = schema_of(ma, {"f": ma.fields.UUID()})
+    edges = [2**bits + more for bits in (0, 30, 60, 63, 64, 90, 120, 127, 128) for more in (-1, 0)]
+    for number in [*edges, 2**150, -1, -(2**63), -(2**100), 0x0123456789ABCDEF << 64, True]:
+        value = uuid.UUID(int=0)
+        object.__setattr__(value, "int", number)
+        log.attempt(schema.dump, {"f": value})
 
 
 @pytest.mark.parametrize("data", [0, 1, "", "text", b"x", [], [1], (), None, True, {1, 2}, 1.5])
@@ -228,7 +352,7 @@ def test_hostile_keys(ma, log):
 
 
 def test_keys_of_a_str_subclass(ma, log):
-    Key = subclass(str)
+    Key = PlainText
     schema = schema_of(ma, {"f": ma.fields.Raw(), "g": ma.fields.Raw()}, unknown=ma.INCLUDE)
     return schema.load({Key("f"): 1, Key("z"): 2})
 
