@@ -60,7 +60,12 @@ althaia_get_value(PyObject *obj, PyObject *key, PyObject *missing)
         }
     }
     else if (!althaia_has_no_items(type) && !althaia_refuses_str_keys(type)) {
-        getitem = althaia_interned(&althaia_getitem_name, "__getitem__");
+        getitem = althaia_read(&althaia_getitem_name);
+        if (getitem == NULL) {
+            /* Threads that come here at once get the same object. */
+            getitem = PyUnicode_InternFromString("__getitem__");
+            althaia_write(&althaia_getitem_name, getitem);
+        }
         if (getitem == NULL || althaia_optional_attr(obj, getitem, &value) < 0) {
             return NULL;
         }

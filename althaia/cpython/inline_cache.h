@@ -15,7 +15,7 @@
 #include "althaia/cpython/layout.h"
 
 typedef struct {
-    /* The key at that index; an owned reference. */
+    /* The key at that index; an owned reference, NULL before there is one. */
     PyObject *key;
     /* The index of the entry; for a slot, its negated offset. */
     Py_ssize_t at;
@@ -24,15 +24,6 @@ typedef struct {
     /* How many times in a row the guess was wrong. */
     unsigned int misses;
 } althaia_inline_cache;
-
-static inline void
-althaia_init_cache(althaia_inline_cache *cache)
-{
-    cache->key = NULL;
-    cache->at = -1;
-    cache->tag = 0;
-    cache->misses = 0;
-}
 
 static inline void
 althaia_clear_cache(althaia_inline_cache *cache)

@@ -123,33 +123,6 @@ althaia_count(int64_t *counter, int64_t more)
 #endif
 }
 
-/* Read a counter, also while another thread adds to it. */
-static inline int64_t
-althaia_counted(int64_t *counter)
-{
-    return althaia_read(counter);
-}
-
-/* Return the interned str that a static variable keeps, as a borrowed reference; NULL on error.
- * The first call creates it. Two threads that do so at once get the same object, because it is
- * interned. */
-static inline PyObject *
-althaia_interned(PyObject **place, const char *text)
-{
-#if ALTHAIA_HAS_GIL
-    if (*place == NULL) {
-        *place = PyUnicode_InternFromString(text);
-    }
-    return *place;
-#else
-    PyObject *name = _Py_atomic_load_ptr_acquire(place);
-    if (name == NULL && (name = PyUnicode_InternFromString(text)) != NULL) {
-        _Py_atomic_store_ptr_release(place, name);
-    }
-    return name;
-#endif
-}
-
 /* ---- Types ------------------------------------------------------------------------ */
 
 /* Replace the tp_alloc of a class, if it is CPython's own. */

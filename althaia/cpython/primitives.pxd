@@ -10,7 +10,7 @@ cdef extern from "althaia/cpython/layout.h":
     bint ALTHAIA_KNOWS_ENTRIES
     bint althaia_has_weak_references(object obj)
     void althaia_count(int64_t* counter, int64_t more)
-    int64_t althaia_counted(int64_t* counter)
+    int64_t althaia_counted "althaia_read"(int64_t* counter)
     int althaia_read_int "althaia_read"(int* place)
     void althaia_write_int "althaia_write"(int* place, int number)
     object althaia_dict_or_none(object obj)
@@ -35,7 +35,6 @@ cdef extern from "althaia/cpython/inline_cache.h":
     ctypedef struct althaia_inline_cache:
         unsigned int misses
 
-    void althaia_init_cache(althaia_inline_cache* cache)
     void althaia_clear_cache(althaia_inline_cache* cache)
     bint althaia_has_inline_caches(object cls)
     void* althaia_cached_entry(object obj, object name, althaia_inline_cache* cache) except? NULL

@@ -24,7 +24,7 @@ from althaia.engine.plan import NotPlannable, static
 
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL, althaia_cached_item, althaia_cached_value, althaia_clear_cache,
-    althaia_dict_item, althaia_enter, althaia_get_value, althaia_init_cache, althaia_leave,
+    althaia_dict_item, althaia_enter, althaia_get_value, althaia_leave,
     althaia_look_up, althaia_same_entry, althaia_tick, althaia_type_lookup,
 )
 from althaia.engine.instances cimport at_once, field_of_call, hooked_prototype, prototype_of

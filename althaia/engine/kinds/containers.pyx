@@ -329,27 +329,23 @@ def load_tuple(analysis, field, options):
     return LoadTuple(field, items=items, length=length, guarded=True, **options)
 
 
-def key_and_value_fields(analysis, field):
-    """Return the key field and the value field of a Dict, None for one that it does not have."""
+def key_and_value_steps(analysis, field, inner):
+    """Return what ``inner`` makes of the key field and the value field of a Dict, None for one that
+    it does not have."""
     if analysis.field_value(field, "mapping_type") is not dict:
         raise NotPlannable("mapping_type is not dict")
-    return [analysis.field_value(field, name) for name in ("key_field", "value_field")]
+    fields = [analysis.field_value(field, name) for name in ("key_field", "value_field")]
+    return [None if each is None else inner(analysis, each) for each in fields]
 
 
 def dump_dict(analysis, field, options):
-    keys, values = [
-        None if each is None else inner_dump_step(analysis, each, None)
-        for each in key_and_value_fields(analysis, field)
-    ]
+    keys, values = key_and_value_steps(analysis, field, partial(inner_dump_step, attr=None))
     return DumpDict(field, keys=keys, values=values, **options)
 
 
 def load_dict(analysis, field, options):
     analysis.field_function("fields", "_Mapping")
-    keys, values = [
-        None if each is None else inner_load_step(analysis, each)
-        for each in key_and_value_fields(analysis, field)
-    ]
+    keys, values = key_and_value_steps(analysis, field, inner_load_step)
     return LoadDict(field, keys=keys, values=values, guarded=keys is not None, **options)
 
 

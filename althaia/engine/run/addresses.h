@@ -75,10 +75,10 @@ althaia_url_is_plain(PyObject *text, int fragments)
     }
     at = PyUnicode_1BYTE_DATA(text);
     end = at + PyUnicode_GET_LENGTH(text);
-    if (end - at > 8 && memcmp(at, "https://", 8) == 0) {
+    if (strncmp((const char *)at, "https://", 8) == 0) {
         at += 8;
     }
-    else if (end - at > 7 && memcmp(at, "http://", 7) == 0) {
+    else if (strncmp((const char *)at, "http://", 7) == 0) {
         at += 7;
     }
     else {

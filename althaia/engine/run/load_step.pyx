@@ -126,7 +126,6 @@ cdef class Step:
     def __cinit__(self):
         self.why = ""
         self.own_slot = -1
-        althaia_init_cache(&self.cache)
 
     def __init__(self, field, **options):
         self.field = field

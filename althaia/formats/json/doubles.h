@@ -128,23 +128,23 @@ althaia_shortest(uint64_t bits, int *power)
     return digits + above;
 }
 
-/* The powers of ten that are doubles. */
+/* The powers of ten that any 19 digits may be divided by. */
 static const double althaia_exact_tens[] = {
-    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
+    1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
 };
 
-/* Store the double nearest to digits * 10**power and return 1. Return 0 if it is not certain. */
+/* Store the double nearest to at most 19 digits of which so many are decimal places, and return 1.
+ * Return 0 if it is not certain. */
 static int
-althaia_nearest(uint64_t digits, int power, double *number)
+althaia_nearest(uint64_t digits, int places, double *number)
 {
     uint64_t high, low, bits;
     int zeros, exponent, top;
 #if FLT_EVAL_METHOD == 0
-    /* Two exact numbers: the processor rounds their quotient or product once. */
-    if (digits >> 53 == 0 && power >= -22 && power <= 22) {
-        *number = power < 0 ? (double)digits / althaia_exact_tens[-power]
-                            : (double)digits * althaia_exact_tens[power];
+    /* Two exact numbers: the processor rounds their quotient once. */
+    if (digits >> 53 == 0) {
+        *number = (double)digits / althaia_exact_tens[places];
         return 1;
     }
 #endif
@@ -152,12 +152,9 @@ althaia_nearest(uint64_t digits, int power, double *number)
         *number = 0;
         return 1;
     }
-    if (power < -ALTHAIA_MOST_TEN || power > ALTHAIA_MOST_TEN) {
-        return 0;
-    }
     zeros = althaia_leading_zeros(digits);
     digits <<= zeros;
-    low = althaia_multiply(digits, althaia_tens[power + ALTHAIA_MOST_TEN][0], &high);
+    low = althaia_multiply(digits, althaia_tens[ALTHAIA_MOST_TEN - places][0], &high);
     if ((high & 0x1ff) == 0x1ff && low + digits < digits) {
         /* The half of the power that was left out may change the bits that are kept. */
         return 0;
@@ -169,10 +166,7 @@ althaia_nearest(uint64_t digits, int power, double *number)
         return 0;
     }
     bits = (bits + (bits & 1)) >> 1;
-    exponent = althaia_ten_exponent(power) + 1086 + top - zeros + (int)(bits >> 53);
-    if (exponent < 1 || exponent > 2046) {
-        return 0;
-    }
+    exponent = althaia_ten_exponent(-places) + 1086 + top - zeros + (int)(bits >> 53);
     bits = (bits & UINT64_C(0xfffffffffffff)) | (uint64_t)exponent << 52;
     memcpy(number, &bits, 8);
     return 1;

@@ -22,7 +22,7 @@ cdef extern from "althaia/formats/json/unquoting.h":
 
 cdef extern from "althaia/formats/json/doubles.h":
     void althaia_make_tens() noexcept
-    bint althaia_nearest(uint64_t digits, int power, double* number) noexcept
+    bint althaia_nearest(uint64_t digits, int places, double* number) noexcept
 
 cdef extern from "althaia/cpython/stack.h":
     ctypedef struct althaia_thread_state:
@@ -333,10 +333,9 @@ cdef Py_ssize_t read_odd_text(
 
 cdef Py_ssize_t read_number(Tape tape, const uint8_t* text, Py_ssize_t start) except? -1:
     """Return the index after the number that begins at ``start``, or -1 if it is invalid."""
-    cdef bint negative = text[start] == c"-", real = False
+    cdef bint negative = text[start] == c"-", real = False, scaled = False
     cdef Py_ssize_t at = start + negative, first = at, point = 0, digits
     cdef uint64_t value = 0
-    cdef int exponent = 0
     cdef double number
     cdef char* end
     if text[at] == c"0":
@@ -354,12 +353,6 @@ cdef Py_ssize_t read_number(Tape tape, const uint8_t* text, Py_ssize_t start) ex
         real = True
         at += 1
         point = at
-        if text[first] == c"0":
-            # Zeros before the first other digit do not count.
-            digits = 0
-            while text[at] == c"0":
-                at += 1
-                digits -= 1
         while c"0" <= text[at] <= c"9":
             value = value * 10 + (text[at] - c"0")
             at += 1
@@ -368,35 +361,23 @@ cdef Py_ssize_t read_number(Tape tape, const uint8_t* text, Py_ssize_t start) ex
         digits += at - point
         point = at - point
     if text[at] == c"e" or text[at] == c"E":
-        real = True
-        at = read_exponent(text, at + 1, &exponent)
-        if at < 0:
+        real = scaled = True
+        at += 2 if text[at + 1] == c"+" or text[at + 1] == c"-" else 1
+        first = at
+        while c"0" <= text[at] <= c"9":
+            at += 1
+        if at == first:
             return -1
     if at - start > MOST_DIGITS:
         return -1
     if real:
-        if digits > MOST_REAL_DIGITS or not althaia_nearest(value, exponent - <int>point, &number):
-            number = PyOS_string_to_double(<const char*>text + first, &end, <object>NULL)
+        if scaled or digits > MOST_REAL_DIGITS or not althaia_nearest(value, <int>point, &number):
+            number = PyOS_string_to_double(
+                <const char*>text + start + negative, &end, <object>NULL
+            )
         append_slot(tape, REAL).content.real = -number if negative else number
     elif digits <= MOST_WHOLE_DIGITS:
         append_slot(tape, WHOLE).content.whole = -<int64_t>value if negative else <int64_t>value
     else:
         put_object(tape, int((<const char*>text)[start:at]))
     return at
-
-
-cdef Py_ssize_t read_exponent(const uint8_t* text, Py_ssize_t at, int* exponent) noexcept:
-    """Return the index after the digits of an exponent, or -1. An exponent of 10,000 or more is cut
-    to its first digits, because such numbers are not computed here."""
-    cdef bint negative = text[at] == c"-"
-    cdef Py_ssize_t first
-    cdef int value = 0
-    if negative or text[at] == c"+":
-        at += 1
-    first = at
-    while c"0" <= text[at] <= c"9":
-        if value < 10000:
-            value = value * 10 + <int>(text[at] - c"0")
-        at += 1
-    exponent[0] = -value if negative else value
-    return at if at > first else -1

@@ -83,16 +83,13 @@ althaia_copy_plain(char *at, const unsigned char *text, Py_ssize_t length)
     return length;
 }
 
-/* Write text of a compact ASCII str, in quotes. */
-static inline int
-althaia_put_ascii_text(althaia_buffer *buffer, const unsigned char *text, Py_ssize_t length,
-                       int ensure_ascii)
+/* Write text of a compact ASCII str, for which there is room but for its escapes, in quotes. */
+static Py_NO_INLINE int
+althaia_put_ascii_escaped(althaia_buffer *buffer, const unsigned char *text, Py_ssize_t length,
+                          int ensure_ascii)
 {
+    char *at = buffer->data + buffer->size;
     Py_ssize_t plain;
-    char *at = althaia_reserve(buffer, length + ALTHAIA_TEXT_ROOM);
-    if (at == NULL) {
-        return -1;
-    }
     *at++ = '"';
     while ((plain = althaia_copy_plain(at, text, length)) < length) {
         at = althaia_quote_ascii(at + plain, text[plain], ensure_ascii);
@@ -106,6 +103,23 @@ althaia_put_ascii_text(althaia_buffer *buffer, const unsigned char *text, Py_ssi
     }
     at[length] = '"';
     buffer->size = at + length + 1 - buffer->data;
+    return 0;
+}
+
+/* Write text of a compact ASCII str, in quotes. */
+static inline int
+althaia_put_ascii_text(althaia_buffer *buffer, const unsigned char *text, Py_ssize_t length,
+                       int ensure_ascii)
+{
+    char *at = althaia_reserve(buffer, length + ALTHAIA_TEXT_ROOM);
+    if (at == NULL) {
+        return -1;
+    }
+    if (althaia_copy_plain(at + 1, text, length) < length) {
+        return althaia_put_ascii_escaped(buffer, text, length, ensure_ascii);
+    }
+    at[0] = at[length + 1] = '"';
+    buffer->size += length + 2;
     return 0;
 }
 
@@ -163,14 +177,12 @@ althaia_quote_utf8(char *at, Py_UCS4 c)
 /* The number of characters for which room is reserved at once. */
 #define ALTHAIA_STRETCH 64
 
-/* Write text with characters from 128 on, in quotes. */
-static Py_NO_INLINE int
-althaia_put_wide_text(althaia_buffer *buffer, PyObject *text, int ensure_ascii)
+/* Write text with characters from 128 on, in quotes. Inlined once for each kind of str. */
+static Py_ALWAYS_INLINE inline int
+althaia_put_kind(althaia_buffer *buffer, int kind, PyObject *text, int ensure_ascii)
 {
-    int kind = PyUnicode_KIND(text);
     const void *data = PyUnicode_DATA(text);
-    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
-    Py_ssize_t i = 0;
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text), i = 0;
     if (althaia_put_byte(buffer, '"') < 0) {
         return -1;
     }
@@ -193,6 +205,15 @@ althaia_put_wide_text(althaia_buffer *buffer, PyObject *text, int ensure_ascii)
     }
     buffer->beyond_ascii |= !ensure_ascii;
     return althaia_put_byte(buffer, '"');
+}
+
+static Py_NO_INLINE int
+althaia_put_wide_text(althaia_buffer *buffer, PyObject *text, int ensure_ascii)
+{
+    int kind = PyUnicode_KIND(text);
+    return kind == 1   ? althaia_put_kind(buffer, 1, text, ensure_ascii)
+           : kind == 2 ? althaia_put_kind(buffer, 2, text, ensure_ascii)
+                       : althaia_put_kind(buffer, 4, text, ensure_ascii);
 }
 
 /* Longer text that is not ASCII and stays so is kept apart: that is faster than to encode it as

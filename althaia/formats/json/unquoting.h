@@ -53,25 +53,14 @@ althaia_unescape(const uint8_t *text, Py_ssize_t at, Py_ssize_t size, uint32_t *
     return *character > 0xffff ? -1 : at + 6;
 }
 
-/* Return the bits of the characters of a part of a str beyond Latin-1, as far as they matter: they
- * show how many bytes each character needs. */
+/* Return the bits of the characters of a part of a str beyond Latin-1: they show how many bytes each
+ * character needs. */
 static uint32_t
 althaia_bits_of(int kind, const void *text, Py_ssize_t start, Py_ssize_t end)
 {
     uint32_t all = 0;
-    Py_ssize_t at = start, stop;
-    while (at < end && all < (kind == 2 ? 0x100 : 0x10000)) {
-        stop = end - at > 64 ? at + 64 : end;
-        if (kind == 2) {
-            for (; at < stop; at++) {
-                all |= ((const uint16_t *)text)[at];
-            }
-        }
-        else {
-            for (; at < stop; at++) {
-                all |= ((const uint32_t *)text)[at];
-            }
-        }
+    for (; start < end; start++) {
+        all |= kind == 2 ? ((const uint16_t *)text)[start] : ((const uint32_t *)text)[start];
     }
     return all;
 }
@@ -108,13 +97,10 @@ althaia_measure(const uint8_t *text, Py_ssize_t at, Py_ssize_t size, uint64_t *s
 }
 
 /* Write the characters of a valid string into a str that can hold them. */
-static void
-althaia_write_unescaped(PyObject *owner, const uint8_t *text, Py_ssize_t at, Py_ssize_t end,
-                        PyObject *made)
+static Py_ALWAYS_INLINE inline void
+althaia_write_unescaped(int kind, const char *source, const uint8_t *text, Py_ssize_t at,
+                        Py_ssize_t end, int made_kind, char *data)
 {
-    int kind = PyUnicode_KIND(owner), made_kind = PyUnicode_KIND(made);
-    const char *source = PyUnicode_DATA(owner);
-    char *data = PyUnicode_DATA(made);
     Py_ssize_t to = 0, run;
     const uint8_t *mark;
     uint32_t character = 0;
@@ -148,7 +134,9 @@ static PyObject *
 althaia_unquoted(PyObject *owner, const uint8_t *text, Py_ssize_t start, Py_ssize_t at,
                  Py_ssize_t size, uint64_t seen, Py_ssize_t *after)
 {
-    int kind = PyUnicode_KIND(owner);
+    int kind = PyUnicode_KIND(owner), made_kind;
+    const char *source = PyUnicode_DATA(owner);
+    char *data;
     Py_ssize_t saved, end, length;
     uint32_t bits;
     PyObject *made;
@@ -157,7 +145,7 @@ althaia_unquoted(PyObject *owner, const uint8_t *text, Py_ssize_t start, Py_ssiz
         return NULL;
     }
     if (seen & ALTHAIA_EACH_BYTE(0x80)) {
-        bits |= kind == 1 ? 0xff : althaia_bits_of(kind, PyUnicode_DATA(owner), start, end);
+        bits |= kind == 1 ? 0xff : althaia_bits_of(kind, source, start, end);
     }
     length = end - start - saved;
     *after = end + 1;
@@ -166,8 +154,17 @@ althaia_unquoted(PyObject *owner, const uint8_t *text, Py_ssize_t start, Py_ssiz
         return PyUnicode_FromOrdinal((int)bits);
     }
     made = PyUnicode_New(length, bits > 0x10ffff ? 0x10ffff : bits);
-    if (made != NULL) {
-        althaia_write_unescaped(owner, text, start, end, made);
+    if (made == NULL) {
+        return NULL;
+    }
+    made_kind = PyUnicode_KIND(made);
+    data = PyUnicode_DATA(made);
+    if (kind == 1 && made_kind == 1) {
+        /* The commonest one. The compiler makes code of its own for it. */
+        althaia_write_unescaped(1, source, text, start, end, 1, data);
+    }
+    else {
+        althaia_write_unescaped(kind, source, text, start, end, made_kind, data);
     }
     return made;
 }
