@@ -12,7 +12,6 @@ pytestmark = pytest.mark.usefixtures("hooked_at_once")
 
 def fields_of(ma):
     fields = ma.fields
-
     Inner = ma.Schema.from_dict({"x": fields.Int(), "y": fields.Str()})
     shared = fields.Int(metadata={"shared": True})
     return {

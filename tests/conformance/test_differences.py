@@ -83,7 +83,6 @@ def test_accepted_the_order_and_number_of_look_ups_while_a_schema_is_made():
 def test_accepted_copying_that_no_class_defines(where, monkeypatch):
     def copied(ma):
         seen = []
-
         Own = subclass(ma.fields.Integer)
 
         class S(ma.Schema):
@@ -160,7 +159,6 @@ def test_accepted_attribute_access_redefined_before_somebody_looks(change):
     schema = fresh(UPSTREAM)
     change(type(schema))
     assert "f" in schema.fields
-
     schema, looked_into = fresh(OURS), fresh(OURS)
     assert "f" in looked_into.fields
     for each in (schema, looked_into):

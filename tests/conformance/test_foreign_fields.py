@@ -292,20 +292,6 @@ def test_slots_and_finalizers(ma, log):
     return [cls().dump({"a": 1}) for _ in range(5)]
 
 
-def test_a_class_whose_fields_class_changes(ma, log):
-    own = watching(ma, log)
-    cls = ma.Schema.from_dict({"a": own(), "b": ma.fields.Int()})
-    for _ in range(4):
-        cls().dump({"a": "x"})
-    waiting = cls()
-    own._serialize = lambda self, value, attr, obj, **kwargs: f"new {self.parent is waiting}"
-    log("changed", waiting.dump({"a": "x"}), cls().dump({"a": "x"}))
-    own._bind_to_schema = lambda self, *args: (log("bind"), ma.fields.String._bind_to_schema)[1](
-        self, *args
-    )
-    return [cls().dump({"a": "x"}) for _ in range(4)]
-
-
 def test_nested_of_ones_own(ma, log):
     """As marshmallow-sqlalchemy's: the parent's session is given to the nested schema."""
 

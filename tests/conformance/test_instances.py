@@ -457,47 +457,23 @@ def test_options_that_copy_in_their_own_way(ma, log):
 def unusual_dictionaries(ma, log):
     """Schema classes whose instances have a dictionary that cannot be replaced, or not unseen."""
 
-    class Namespace(ma.Schema, types.SimpleNamespace):
-        a = ma.fields.Integer()
+    def init_module(self, **options):
+        types.ModuleType.__init__(self, "name")
+        ma.Schema.__init__(self, **options)
 
-    class Module(ma.Schema, types.ModuleType):
-        a = ma.fields.Integer()
+    def init_schema(self, **options):
+        ma.Schema.__init__(self, **options)
 
-        def __init__(self, **options):
-            types.ModuleType.__init__(self, "name")
-            ma.Schema.__init__(self, **options)
-
-    class Buffer(ma.Schema, io.StringIO):
-        a = ma.fields.Integer()
-
-    class Future(asyncio.Future, ma.Schema):
-        a = ma.fields.Integer()
-
-        def __init__(self, **options):
-            ma.Schema.__init__(self, **options)
-
-    class Failure(ma.Schema, Exception):
-        a = ma.fields.Integer()
-
-    class ReadOnly(ma.Schema):
-        a = ma.fields.Integer()
-
-        @property
-        def __dict__(self):
-            return {"a": 1}
-
-    class Watched(ma.Schema):
-        a = ma.fields.Integer()
-
-        @property
-        def __dict__(self):
-            return {}
-
-        @__dict__.setter
-        def __dict__(self, value):
-            log("set")
-
-    return {cls.__name__: cls for cls in locals().values() if inspect.isclass(cls)}
+    watched = property(lambda self: {}, lambda self, value: log("set"))
+    return {
+        "Namespace": ((ma.Schema, types.SimpleNamespace), {}),
+        "Module": ((ma.Schema, types.ModuleType), {"__init__": init_module}),
+        "Buffer": ((ma.Schema, io.StringIO), {}),
+        "Future": ((asyncio.Future, ma.Schema), {"__init__": init_schema}),
+        "Failure": ((ma.Schema, Exception), {}),
+        "ReadOnly": ((ma.Schema,), {"__dict__": property(lambda self: {"a": 1})}),
+        "Watched": ((ma.Schema,), {"__dict__": watched}),
+    }
 
 
 @pytest.mark.parametrize("nested", [False, True])
@@ -505,7 +481,8 @@ def unusual_dictionaries(ma, log):
     "name", ["Namespace", "Module", "Buffer", "Future", "Failure", "ReadOnly", "Watched"]
 )
 def test_a_dictionary_that_cannot_be_replaced(ma, log, name, nested):
-    cls = unusual_dictionaries(ma, log)[name]
+    bases, members = unusual_dictionaries(ma, log)[name]
+    cls = type(name, bases, {"a": ma.fields.Integer(), **members})
     data = {"a": "1"}
     if nested:
         cls = ma.Schema.from_dict({"inner": ma.fields.Nested(cls)})

@@ -15,7 +15,6 @@ def made(ma):
     from althaia import msgpack as ours
 
     fields = ma.fields
-
     Inner = ma.Schema.from_dict({"x": fields.Integer(), "raw": fields.Raw()})
 
     class S(ma.Schema):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.conformance.material import Mapped, Plain, schema_of
+from tests.conformance.material import Mapped, Plain, schema_of, written
 
 ITEM = {"x": "1", "y": 2, "z": {"x": 5}}
 OBJECTS = [
@@ -270,56 +270,46 @@ def test_a_schema_that_is_false(ma, log, form, first):
         log.attempt(getattr(schema, name), [{"f": given}] * 2, many=True)
 
 
-def _changing_item(ma, log, change):
+CHANGES = written(
+    {}, "ma, log, self, data",
+    unknown='self.unknown = ma.INCLUDE if "open" in data else ma.RAISE',
+    partial="self.partial = not self.partial",
+    many="self.many = not self.many",
+    fields="""names = ["a", "b"] if "open" in data else ["a"]
+self.dump_fields = {name: self.fields[name] for name in names}""",
+    handler='self.handle_error = log.spy("handled", lambda error, data, **options: None)',
+)  # fmt: skip
+MOMENTS = {
+    "unknown": "pre_load", "partial": "post_load", "many": "post_dump", "fields": "pre_dump",
+    "handler": "pre_load",
+}  # fmt: skip
+
+
+def changing_item(ma, log, change):
     """A nested schema whose hooks or properties answer otherwise for each value."""
 
-    class Item(ma.Schema):
-        a = ma.fields.Integer(required=True)
-        b = ma.fields.Integer(required=True)
-
-    def unknown_before_load(self, data, **options):
-        self.unknown = ma.INCLUDE if "open" in data else ma.RAISE
-        return data
-
-    def partial_after_load(self, data, **options):
-        self.partial = not self.partial
-        return data
-
-    def many_after_dump(self, data, **options):
-        self.many = not self.many
-        return data
-
-    def fields_before_dump(self, data, **options):
-        names = ["a", "b"] if "open" in data else ["a"]
-        self.dump_fields = {name: self.fields[name] for name in names}
-        return data
-
-    def handler_before_load(self, data, **options):
-        self.handle_error = log.spy("handled", lambda error, data, **options: None)
+    def hook(self, data, **options):
+        CHANGES[change](ma, log, self, data)
         return data
 
     asked = iter(range(1000))
-    added = {
-        "unknown": ("pre", ma.pre_load(unknown_before_load)),
-        "partial": ("post", ma.post_load(partial_after_load)),
-        "many": ("post", ma.post_dump(many_after_dump)),
-        "fields": ("pre", ma.pre_dump(fields_before_dump)),
-        "handler": ("pre", ma.pre_load(handler_before_load)),
-        "computed": (
-            "unknown",
-            property(
-                lambda self: ma.INCLUDE if next(asked) % 2 else ma.RAISE, lambda self, value: None
-            ),
-        ),
-    }
-    return type("Item", (Item,), dict([added[change]]))
+
+    def compute(self):
+        return ma.INCLUDE if next(asked) % 2 else ma.RAISE
+
+    members = {name: ma.fields.Integer(required=True) for name in "ab"}
+    if change == "computed":
+        members["unknown"] = property(compute, lambda self, value: None)
+    else:
+        members["hook"] = getattr(ma, MOMENTS[change])(hook)
+    return type("Item", (ma.Schema,), members)
 
 
 @pytest.mark.parametrize("form", ["list", "mapping", "rows", "rows-deeper"])
-@pytest.mark.parametrize("change", ["unknown", "partial", "many", "fields", "handler", "computed"])
+@pytest.mark.parametrize("change", [*CHANGES, "computed"])
 def test_a_nested_schema_that_differs_from_value_to_value(ma, log, change, form):
     """What its hooks change is seen by the next value: upstream calls it anew for each."""
-    item = ma.fields.Nested(_changing_item(ma, log, change))
+    item = ma.fields.Nested(changing_item(ma, log, change))
     values = [
         {"a": 1, "b": 2, "open": 1},
         {"a": 1},

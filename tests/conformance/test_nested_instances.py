@@ -21,7 +21,6 @@ def classes(ma, ordered=False, **of_field):
     :param ordered: marshmallow 3 then has OrderedDicts of fields, and marshmallow 4 does not ask
     """
     fields, options = ma.fields, type("Meta", (), {"ordered": ordered})
-
     Deep = ma.Schema.from_dict({"d": fields.Integer()})
 
     class Inner(ma.Schema):

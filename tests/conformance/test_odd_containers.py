@@ -66,6 +66,7 @@ def test_options_in_a_container_that_changes(ma, log, base, option):
 
 
 OWNERS = {
+    "schema": lambda S, schema: schema,
     "field": lambda S, schema: schema.fields["f"],
     "inner field": lambda S, schema: schema.fields["l"].inner,
     "validator": lambda S, schema: schema.fields["f"].validators[0],

@@ -150,6 +150,9 @@ CHANGES_OF_ROWS = written(
     equal_key='del row["b"]; row["".join(["", "b"])] = "equal"',
     number_key_gone='row[1] = "one"; del row[1]',
     cleared='row.clear(); row["c"] = 1',
+    emptied="row.clear()",
+    own_deleted='row.pop("a", None)',
+    replaced='row["b"] = "replaced"',
 )  # fmt: skip
 
 
@@ -325,4 +328,6 @@ def test_input_that_changes_while_it_is_loaded(ma, log):
             rows = [{"a": i, "b": 2, "c": 3} for i in range(3)]
             log.attempt(plain.load, rows, many=True, unknown=unknown)
             log.attempt(changing.load, rows, many=True, unknown=unknown)
+            for row in ({"a": 1}, {"c": 3, "b": 2, "a": 1}, {"a": 1, "b": 2, "z": 3}) * 2:
+                log.attempt(changing.load, log.watch(dict(row)), unknown=unknown)
             log("rows", rows)

@@ -56,7 +56,6 @@ def made_anew_in_another(self):
 )
 def test_instance_dictionaries(ma, log, change, binding):
     made = []
-
     Inner = ma.Schema.from_dict({"x": ma.fields.String()})
 
     def see(method, field):
@@ -150,7 +149,6 @@ def test_looking_into_an_instance_while_it_is_looked_into(ma, log, load_only):
     """The collector runs while an instance is built in full, and with it a finalizer that looks
     into the same instance."""
     fails = [True]
-
     Inner = ma.Schema.from_dict({"x": ma.fields.String(), "secret": ma.fields.String()})
 
     def make():
