@@ -113,6 +113,15 @@ class Log:
 
         return spied
 
+    def hook(self, name: str) -> Callable[..., Any]:
+        """A hook of a schema that records what it is given, and passes it on."""
+
+        def hook(schema: Any, data: Any, *more: Any, **options: Any) -> Any:
+            self(name, data, more, options)
+            return data
+
+        return hook
+
     def patch(self, target: Any, name: str, value: Any) -> Any:
         """Set ``target.name`` until the end of the scenario (for the library's own classes)."""
         return self._stack.enter_context(mock.patch.object(target, name, value, create=True))

@@ -10,30 +10,15 @@ from tests.conformance.material import OBJECTS, Plain, Query, Sequenced, schema_
 MODES = FROM_FIRST_USE
 
 READERS = {
-    "raw": lambda ma: {"f": ma.fields.Raw(), "g": ma.fields.Raw()},
-    "default": lambda ma: {"g": ma.fields.Raw(dump_default="d"), "f": ma.fields.Raw()},
-    "string": lambda ma: {"f": ma.fields.String(), "absent": ma.fields.String()},
-    "integer": lambda ma: {"f": ma.fields.Integer(), "g": ma.fields.String()},
-    "attribute": lambda ma: {
-        "x": ma.fields.Raw(attribute="f", dump_only=True),
-        "f": ma.fields.Raw(),
-    },
-    "dotted": lambda ma: {
-        "x": ma.fields.Raw(attribute="f.real"),
-        "y": ma.fields.Raw(attribute="f.f"),
-        "z": ma.fields.Raw(attribute="absent.f"),
-    },
-    "methods": lambda ma: {
-        "items": ma.fields.Raw(),
-        "get": ma.fields.Raw(),
-        "keys": ma.fields.Raw(),
-        "h": ma.fields.Raw(),
-    },
-    "nested": lambda ma: {
-        "f": ma.fields.Nested({"real": ma.fields.Raw(), "f": ma.fields.Raw()}),
-        "g": ma.fields.List(ma.fields.Raw()),
-    },
-    "function": lambda ma: {"f": ma.fields.Function(lambda obj: obj["f"]), "g": ma.fields.Raw()},
+    "raw": "f=Raw(), g=Raw()",
+    "default": 'g=Raw(dump_default="d"), f=Raw()',
+    "string": "f=String(), absent=String()",
+    "integer": "f=Integer(), g=String()",
+    "attribute": 'x=Raw(attribute="f", dump_only=True), f=Raw()',
+    "dotted": 'x=Raw(attribute="f.real"), y=Raw(attribute="f.f"), z=Raw(attribute="absent.f")',
+    "methods": "items=Raw(), get=Raw(), keys=Raw(), h=Raw()",
+    "nested": 'f=Nested({"real": Raw(), "f": Raw()}), g=List(Raw())',
+    "function": 'f=Function(lambda obj: obj["f"]), g=Raw()',
 }
 
 
@@ -41,7 +26,7 @@ READERS = {
 @pytest.mark.parametrize("kind", OBJECTS)
 @table
 def test_each_object(ma, log, kind, reader):
-    schema = schema_of(ma, READERS[reader](ma))
+    schema = schema_of(ma, eval(f"dict({READERS[reader]})", vars(ma.fields).copy()))
     make = OBJECTS[kind]
     for attributes in ({}, {"f": 1}, {"f": 1, "g": "x"}, {"f": {"f": 2}, "g": [1]}):
         obj = log.watch(make(**attributes))

@@ -765,11 +765,7 @@ def test_one_of_several_schemas(ma, log):
 
     class B(ma.Schema):
         b = ma.fields.Str(required=True)
-
-        @ma.post_load
-        def made(self, data, **kwargs):
-            log("made", data)
-            return data
+        made = ma.post_load(log.hook("made"))
 
     class Either(foreign.OneOfSchema):
         type_schemas = {"a": A, "b": B()}

@@ -117,10 +117,7 @@ def test_order_of_everything(ma, log):
             post_load=[log.spy("post", lambda value: value)],
         )
 
-        @ma.post_load
-        def zz(self, data, **kwargs):
-            log("zz", data)
-            return data
+        zz = ma.post_load(log.hook("zz"))
 
         @ma.validates("f")
         def check(self, value, **kwargs):
@@ -128,14 +125,7 @@ def test_order_of_everything(ma, log):
 
     class S(Base):
         g = ma.fields.Nested(Base)
-
-        @ma.pre_load
-        @ma.post_load
-        @ma.pre_dump
-        @ma.post_dump
-        def aa(self, data, **kwargs):
-            log("aa", data, kwargs)
-            return data
+        aa = ma.pre_load(ma.post_load(ma.pre_dump(ma.post_dump(log.hook("aa")))))
 
         @ma.validates_schema(skip_on_field_errors=False, pass_original=True)
         def whole(self, data, original, **kwargs):
@@ -237,23 +227,13 @@ def test_hooks_of_odd_kinds(ma, log, kind):
 
 def test_hooks_are_inherited_and_overridden(ma, log):
     class Mixin:
-        @ma.post_dump
-        def mixed(self, data, **kwargs):
-            log("mixin")
-            return data
+        mixed = ma.post_dump(log.hook("mixin"))
 
     class Base(ma.Schema):
         f = ma.fields.Raw()
+        process = ma.post_dump(log.hook("base"))
 
-        @ma.post_dump
-        def process(self, data, **kwargs):
-            log("base")
-            return data
-
-        @ma.post_dump
-        def silenced(self, data, **kwargs):
-            log("silenced")
-            return data
+        silenced = ma.post_dump(log.hook("silenced"))
 
     class S(Mixin, Base):
         silenced = None
@@ -312,10 +292,7 @@ def test_hooks_with_a_generator(ma, log):
         def spread(self, data, many, **kwargs):
             return ({"f": item["f"] * 2} for item in data) if many else data
 
-        @ma.post_dump(pass_original=True)
-        def pair(self, data, original, **kwargs):
-            log("pair", data, original)
-            return data
+        pair = ma.post_dump(pass_original=True)(log.hook("pair"))
 
     rows = [{"f": 1}, {"f": 2}, {"f": 3}]
     log.attempt(S().dump, rows, many=True)
@@ -331,11 +308,7 @@ def test_a_collection_that_changes_its_length(ma, log):
         def drop(self, data, **kwargs):
             return data[1:] if isinstance(data, list) else data
 
-        @ma.post_load(pass_original=True)
-        @ma.post_dump(pass_original=True)
-        def pair(self, data, original, **kwargs):
-            log("pair", data, original)
-            return data
+        pair = ma.post_load(pass_original=True)(ma.post_dump(pass_original=True)(log.hook("pair")))
 
         @ma.validates_schema(pass_original=True)
         def check(self, data, original, **kwargs):

@@ -106,11 +106,7 @@ def test_nothing_runs_before_the_end_of_the_text(ma, log):
     class Loud(ma.Schema):
         a = ma.fields.Integer(validate=lambda value: log("validator", value))
         b = ma.fields.Function(deserialize=lambda value: log("function", value))
-
-        @ma.pre_load
-        def before(self, data, **kwargs):
-            log("pre_load", data)
-            return data
+        before = ma.pre_load(log.hook("pre_load"))
 
     for text in ('{"a": 1, "b": 2}', '{"a": 1, "b": 2}}', '{"a": 1, "b": [1, 2, }'):
         show(log, Loud().loads, text)

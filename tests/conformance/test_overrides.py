@@ -109,11 +109,7 @@ def test_schema_methods(ma, log, name, place, when):
         def check_all(self, data, **kwargs):
             log("check_all", data, kwargs)
 
-        @ma.post_dump
-        @ma.post_load
-        def after(self, data, **kwargs):
-            log("post", data, kwargs)
-            return data
+        after = ma.post_dump(ma.post_load(log.hook("post")))
 
     mixin = subclass()
     own = subclass(mixin, Base)
