@@ -362,9 +362,7 @@ def scenario(function: Scenario, modes: Sequence[str] = MODES) -> Callable[..., 
 
 
 def table(function: Scenario) -> Callable[..., None]:
-    """As :func:`scenario`, for long tables of values: they run once, with plans;
-    ``ALTHAIA_PLANS=0`` in the environment runs them on upstream's path. Without an engine the
-    same source would be compared with itself, value by value; the scenarios do that already."""
+    """As :func:`scenario`, for long tables of values: they run once, with plans."""
     return NEEDS_ENGINE(scenario(function, MODES[:1]))
 
 

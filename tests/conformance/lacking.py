@@ -1,11 +1,7 @@
 """Scenarios of what a release lacks: they are skipped by the name of what they need.
 
 ``ALTHAIA_TEST_RELEASE`` runs the scenarios on other releases. One that uses a keyword or a class
-that came later says so, and runs wherever it is::
-
-    @needs("fields.Field.__init__(pre_load)")
-    @scenario
-    def test_…
+that came later says so: ``@needs("fields.Field.__init__(pre_load)")``.
 """
 
 from __future__ import annotations

@@ -878,3 +878,8 @@ def _globals_of(code: types.CodeType) -> set[str]:
     inside = (each for each in code.co_consts if isinstance(each, types.CodeType))
     used = {each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
     return used.union(*map(_globals_of, inside))
+
+
+def meta(**options: Any) -> type:
+    """A ``class Meta`` of these options."""
+    return type("Meta", (), options)

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from tests.conformance.harness import FROM_FIRST_USE
-from tests.conformance.material import Proxy, schema_of
+from tests.conformance.material import Proxy, meta, schema_of
 
 MODES = FROM_FIRST_USE
 
@@ -16,10 +16,10 @@ def _class(ma, **members):
 
 CLASSES = {
     "field-class": lambda ma: _class(ma, f=ma.fields.Raw),
-    "fields-text": lambda ma: _class(ma, Meta=type("Meta", (), {"fields": "f"})),
-    "exclude-text": lambda ma: _class(ma, Meta=type("Meta", (), {"exclude": "f"})),
-    "fields-unknown": lambda ma: _class(ma, Meta=type("Meta", (), {"fields": ("nope",)}))(),
-    "exclude-unknown": lambda ma: _class(ma, Meta=type("Meta", (), {"exclude": ("nope",)}))(),
+    "fields-text": lambda ma: _class(ma, Meta=meta(fields="f")),
+    "exclude-text": lambda ma: _class(ma, Meta=meta(exclude="f")),
+    "fields-unknown": lambda ma: _class(ma, Meta=meta(fields=("nope",)))(),
+    "exclude-unknown": lambda ma: _class(ma, Meta=meta(exclude=("nope",)))(),
     "only-unknown": lambda ma: _class(ma, f=ma.fields.Raw())(only=("f", "nope", "nope2")),
     "only-dotted": lambda ma: _class(ma, f=ma.fields.Raw())(only=("f.x",)),
     "only-dotted-unknown": lambda ma: _class(ma, f=ma.fields.Raw())(only=("nope.x",)),

@@ -276,7 +276,8 @@ def test_another_prototype_while_fields_are_used(ma, log, outer, within):
 OVERRIDDEN = {
     "_validate": "Integer", "_validate_all": "Integer", "_validate_missing": "Integer",
     "make_error": "Integer", "_validated": "Integer", "_format_num": "Integer",
-    "_to_string": "Integer", "_bind_to_schema": "List",
+    "_to_string": "Integer", "serialize": "Integer", "deserialize": "Integer",
+    "get_value": "Integer", "_bind_to_schema": "List",
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import weakref
 import pytest
 
 from tests.conformance.lacking import REMEMBERS, without
-from tests.conformance.material import written
+from tests.conformance.material import meta, written
 from tests.interpreters import FREE_THREADED
 
 DATA = {"a": "1", "b": 2, "n": {"x": "3", "y": 4}, "l": [{"x": 5}]}
@@ -32,10 +32,7 @@ def classes(ma, log):
     class S(Base):
         n = ma.fields.Nested(Inner)
         l = ma.fields.List(ma.fields.Nested(Inner))  # noqa: E741
-
-        class Meta:
-            unknown = "exclude"
-            exclude = ["m"]
+        Meta = meta(unknown="exclude", exclude=["m"])
 
     return S
 
@@ -533,9 +530,7 @@ return schema""",
 def test_a_class_that_makes_its_instances_itself(ma, log, new, options):
     class S(classes(ma, log)):
         m = ma.fields.Method("shown")
-
-        class Meta:
-            unknown = "exclude"
+        Meta = meta(unknown="exclude")
 
         def __new__(cls, *args, **options):
             return NEW[new](log, cls, args, options)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.conformance.material import Proxy
+from tests.conformance.material import Proxy, meta
 
 
 def order_of(ma, **meta):
@@ -15,9 +15,7 @@ def order_of(ma, **meta):
     class Item(ma.Schema):
         sku = fields.String(required=True)
         count = fields.Integer(validate=ma.validate.Range(min=1))
-
-        class Meta:
-            unknown = meta.get("inner", ma.RAISE)
+        Meta = meta(unknown=meta.get("inner", ma.RAISE))
 
     class Order(ma.Schema):
         number = fields.Integer(data_key="id")
@@ -29,9 +27,7 @@ def order_of(ma, **meta):
         skus = fields.Pluck(Item, "sku", many=True)
         several = fields.Nested(Item, many=True)
         place = fields.String(attribute="where.place")
-
-        class Meta:
-            unknown = meta.get("unknown", ma.RAISE)
+        Meta = meta(unknown=meta.get("unknown", ma.RAISE))
 
     return Order
 
@@ -215,9 +211,7 @@ def test_a_json_of_the_users(ma, log):
 
     class Other(ma.Schema):
         a = ma.fields.Integer()
-
-        class Meta:
-            render_module = Module
+        Meta = meta(render_module=Module)
 
     Plain = ma.Schema.from_dict({"a": ma.fields.Integer()})
     show(log, Other().loads, "anything", option=1)

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from tests.conformance.material import written
+from tests.conformance.material import meta, written
 from tests.conformance.test_foreign_fields import shop
 
 ROW = {"id": 1, "name": "n", "inner": {"id": 2, "name": "m"}, "all": [{"id": 3}], "gone": 4}
@@ -46,16 +46,12 @@ def schema(ma, **members):
     fields, base = ma.fields, declaring(ma, "gone")
 
     class Inner(base):
-        class Meta:
-            exclude = ("gone",)
-
+        Meta = meta(exclude=("gone",))
         id = fields.Integer()
         name = fields.String()
 
     class Outer(base):
-        class Meta:
-            exclude = ["gone"]
-
+        Meta = meta(exclude=["gone"])
         id = fields.Integer(required=True)
         name = fields.String()
         inner = fields.Nested(Inner)
@@ -167,9 +163,7 @@ def test_nothing_leaves_the_name_out(ma, log):
 
 def test_only_some_names_are_declared_by_the_options(ma, log):
     class Some(declaring(ma, "gone")):
-        class Meta:
-            fields = ("name", "id")
-
+        Meta = meta(fields=("name", "id"))
         id = ma.fields.Integer()
         name = ma.fields.String()
 
@@ -243,8 +237,7 @@ def test_subclasses(ma, log):
         more = ma.fields.Integer()
 
     class LeavingOutLess(cls):
-        class Meta:
-            exclude = ("name",)
+        Meta = meta(exclude=("name",))
 
     class Plain(ma.Schema):
         """Upstream removes no inherited field for a None; it looks for fields alone."""
@@ -256,8 +249,7 @@ def test_subclasses(ma, log):
         name = None
 
     class Further(Without):
-        class Meta:
-            exclude = ("name",)
+        Meta = meta(exclude=("name",))
 
     for made in (Inheriting, LeavingOutLess, Without, Further, type("Last", (Inheriting,), {})):
         log("declared", [(name, type(field)) for name, field in made._declared_fields.items()])

@@ -13,37 +13,23 @@ from tests.strategies.data import build_value, objects_for, values_for
 from tests.strategies.programs import LOADABLE, programs, run_program
 from tests.strategies.schemas import build_field, build_schema, schemas, simple_fields
 
-
-@pytest.mark.parametrize("mode", harness.MODES)
-@given(program=programs())
-def test_programs(mode, program):
-    harness.compare(run_program, plans=mode == "plans", program=program)
-
-
-@given(program=programs())
-def test_programs_as_the_engine_sees_fit(program):
-    expected = harness.run(run_program, harness.libraries()[0], program=program)
-    actual = harness.run(run_program, harness.libraries()[1], program=program)
-    assert expected == actual
+PROGRAMS = {
+    "schemas": (run_program, programs()),
+    "instances": (instances.run_program, instances.programs),
+    "instances with a context": (contexts.run_program, contexts.programs),
+}
 
 
-@pytest.mark.parametrize("mode", harness.MODES)
-@given(program=instances.programs)
-def test_instances(mode, program):
-    harness.compare(instances.run_program, plans=mode == "plans", program=program)
-
-
-@pytest.mark.parametrize("mode", harness.MODES)
-@given(program=contexts.programs)
-def test_instances_with_a_context(mode, program):
-    harness.compare(contexts.run_program, plans=mode == "plans", program=program)
-
-
-@given(program=contexts.programs)
-def test_instances_with_a_context_as_the_engine_sees_fit(program):
-    expected = harness.run(contexts.run_program, harness.libraries()[0], program=program)
-    actual = harness.run(contexts.run_program, harness.libraries()[1], program=program)
-    assert expected == actual
+@pytest.mark.parametrize("kind", PROGRAMS)
+@pytest.mark.parametrize("mode", harness.FROM_FIRST_USE)
+@given(data=st.data())
+def test_programs(kind, mode, data):
+    run, made = PROGRAMS[kind]
+    program = data.draw(made)
+    if mode == harness.FIRST_USES:
+        harness.compare_first_uses(run, program=program)
+    else:
+        harness.compare(run, plans=mode == "plans", program=program)
 
 
 def _dump_and_load(ma, log, schema, objects, inputs):

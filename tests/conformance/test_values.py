@@ -16,6 +16,7 @@ from tests.conformance.material import (
     MultiDict,
     Plain,
     PlainText,
+    meta,
     schema_of,
 )
 
@@ -361,9 +362,7 @@ def test_keys_of_a_str_subclass(ma, log):
 def test_unknown_everywhere(ma, log, unknown):
     class Inner(ma.Schema):
         x = ma.fields.Integer()
-
-        class Meta:
-            unknown = "exclude"
+        Meta = meta(unknown="exclude")
 
     class S(ma.Schema):
         f = ma.fields.Integer(dump_only=True)
