@@ -76,7 +76,6 @@ def test_what_changes_later_is_seen():
     assert schema.dump(DATA) == {"f": 1}
     use(schema)
     explanation = althaia.explain(schema)
-    assert explanation.dump is not None
     assert not explanation.as_dict()["dump"]["declined"]
 
 
@@ -92,7 +91,6 @@ def test_other_classes_keep_their_plans():
     for _ in range(5):
         assert schema.dump({"changed": DATA}) == {"changed": DATA}
     explanation = althaia.explain(schema)
-    assert explanation.dump is not None
     assert not explanation.as_dict()["dump"]["declined"]
     nested = explanation.as_dict()["dump"]["fields"][0]["nested"]
     assert nested is not None

@@ -1,6 +1,6 @@
 """The guard notices what it must, and nothing else."""
 
-import gc  # noqa: F401
+import gc
 import sys
 
 import pytest
@@ -240,3 +240,18 @@ def test_what_holds_of_this_interpreter():
         assert facts["values in instances"] == ((3, 13) <= known <= (3, 15))
         assert facts["dictionary versions"] == (known <= (3, 13))
         assert facts["dictionary watchers"] == ((3, 14) <= known <= (3, 15))
+
+
+def test_caches_of_attributes_and_classes_are_bounded_and_right_beyond_that():
+    """Plans of more classes and sets of attributes than are remembered, which is 4,096."""
+    blocks = []
+    for n in range(12_500):
+        if n % 4_100 == 100:  # The caches have just been emptied, or nearly.
+            gc.collect()
+            blocks.append(sys.getallocatedblocks())
+        field = type("Own", (fields.Integer,), {})()
+        setattr(field, f"note {n}", n)
+        schema = ma.Schema.from_dict({"a": field}, name="S")()
+        assert planner.build(schema).guard.check(schema)
+        ma.class_registry._registry.pop("S", None)
+    assert blocks[-1] - blocks[1] < 4_096

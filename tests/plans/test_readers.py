@@ -19,6 +19,7 @@ from althaia.engine.objects import known_code as known
 from althaia.engine.objects import libraries
 from althaia.engine.objects import sqlalchemy as adapter
 from tests.conformance.harness import plans_at_once
+from tests.redirect import processes
 
 readers = pytest.importorskip("althaia.engine.objects.object_reader")
 
@@ -193,3 +194,63 @@ def test_what_is_patched_in_the_middle_is_seen_in_the_next_call(authors, monkeyp
         assert seen == []
         dump(authors[0])
     assert seen == ["name"]
+
+
+def test_descriptors_that_keep_key_and_impl_in_their_dictionary(dump, monkeypatch):
+    """As SQLAlchemy 1.4's do, which also say whether a value may be taken from the instance."""
+    asked = []
+
+    class Described:
+        def __init__(self, key, permitted):
+            self.key, self.impl, self.permitted = key, Implementation(), permitted
+
+        def __get__(self, instance, owner):
+            asked.append(self.key)
+            return vars(instance)[self.key]
+
+        def __set__(self, instance, value):
+            vars(instance)[self.key] = value
+
+    Implementation = type("Implementation", (), {})
+    members = {"id": Described("id", True), "name": Described("name", False)}
+    Row = type("Row", (), {"_sa_class_manager": 1, **members})
+    watch, kinds = readers.Watch((Described, Implementation), ()), (Implementation,)
+    options = {"descriptor": Described, "implementations": kinds, "permission": "permitted"}
+    reader = readers.DescriptorReader(watch, **options)
+    row = Row()
+    row.id, row.name = 1, "x"
+    monkeypatch.setattr(adapter, "orm_readers", lambda: (reader,))
+    # The readers that are loaded are dropped with the first change of what they rest on.
+    monkeypatch.setattr(attributes.InstrumentedAttribute, "note", 1, raising=False)
+    assert dump([row, row]) == [{"id": 1, "name": "x"}] * 2
+    assert asked == ["name"] * 2
+    Described.note = 1
+
+
+BOUND = """
+from sqlalchemy import Column, Integer, orm
+from sqlalchemy.orm import attributes
+from althaia import marshmallow as ma
+from tests.plans.test_readers import calls_into, plans_at_once
+
+class Author(orm.declarative_base()):
+    __tablename__ = "author"
+    id = Column(Integer, primary_key=True)
+
+read, authors = [], [Author(id=1)] * 2
+get = attributes.InstrumentedAttribute.__get__
+with plans_at_once():
+    dump = ma.Schema.from_dict({"id": ma.fields.Int()})(many=True).dump
+    for _ in range(80):
+        attributes.InstrumentedAttribute.__get__ = lambda self, *args: get(self, *args)
+        assert dump(authors) == [{"id": 1}] * 2
+        attributes.InstrumentedAttribute.__get__ = get
+        assert dump(authors) == [{"id": 1}] * 2
+        read.append(calls_into(attributes.__file__, dump, authors) == [])
+print(read[0], read[-1])
+"""
+
+
+def test_a_library_that_changes_all_the_time_is_examined_no_more():
+    root = Path(__file__).parents[2]
+    assert processes.program(BOUND, cwd=root, env={"PYTHONPATH": str(root)}) == "True False\n"

@@ -3,8 +3,12 @@
 import pkgutil
 from pathlib import Path
 
+import marshmallow as real
 import pytest
+import sqlalchemy as sa
+from sqlalchemy import orm
 
+import althaia
 from althaia import marshmallow as ma
 from althaia.engine import kinds, planner
 from althaia.engine.objects.known_code import is_known
@@ -60,6 +64,11 @@ def delimited():
 def test_fields_of_packages_that_were_read_have_steps(direction):
     plan = planner.build(delimited(), direction)
     assert all(step.label == "delimited text" for step in plan.steps)
+    told = althaia.explain(delimited()).as_dict()[direction]["fields"]
+    assert [(each["name"], [inner["step"] for inner in each["inner"]]) for each in told] == [
+        ("tags", ["int"]),
+        ("pair", ["int", "date, ISO" if direction == "dump" else "date or time"]),
+    ]
 
 
 @pytest.mark.parametrize("direction", ["dump", "load"])
@@ -88,6 +97,43 @@ def test_related_objects_have_steps():
     assert one.label == "related keys"
     assert several.label == "list"
     assert several.inner()["items"].label == "related keys"
+
+
+def test_related_objects_of_several_keys_are_dumped_as_upstream_does(at_once):
+    msa = pytest.importorskip("marshmallow_sqlalchemy")
+    base = orm.declarative_base()
+    columns = {name: sa.Column(sa.Integer, primary_key=True) for name in ("b", "a")}
+    Pair = type("Pair", (base,), {"__tablename__": "pair", **columns})
+
+    class Holder(base):
+        __tablename__ = "holder"
+        id, x, y = sa.Column(sa.Integer, primary_key=True), sa.Column("x"), sa.Column("y")
+        __table_args__ = (sa.ForeignKeyConstraint(["x", "y"], ["pair.b", "pair.a"]),)
+        pair = orm.relationship(Pair)
+
+    answers = []
+    for module in (msa, library(ma, "marshmallow_sqlalchemy")):
+        meta = {"model": Holder, "include_relationships": True, "fields": ("pair",)}
+        members = {"Meta": type("Meta", (), meta)}
+        schema = type("S", (module.SQLAlchemyAutoSchema,), members)()
+        rows = [Holder(pair=Pair(a=1, b=2)), Holder(pair=Pair(a=3)), Holder()]
+        answers.append([list(each.items()) for each in schema.dump(rows, many=True)])
+    assert answers[0] == answers[1]
+    assert answers[1][0] == [("pair", {"b": 2, "a": 1})]
+    assert planner.build(schema).steps[0].label == "related keys"
+
+
+@pytest.mark.parametrize(
+    "options", [{"min": True}, {"max": True}, {"max": 10**30}, {"min": -(10**30)}, {"equal": True}]
+)
+def test_bounds_of_a_length_that_are_no_small_int(options, at_once):
+    schemas = [
+        lib.Schema.from_dict({"f": lib.fields.Raw(validate=lib.validate.Length(**options))})()
+        for lib in (real, ma)
+    ]
+    for text in ("", "a", "ab") * 2:
+        theirs, ours = (schema.validate({"f": text}) for schema in schemas)
+        assert ours == theirs
 
 
 def test_packages_that_nobody_has_read_cost_their_fields_only(monkeypatch):
