@@ -71,7 +71,7 @@ if PURE:
 
 
 HURRIED = "as-it-is" if PURE else "plans-at-once"
-# Of a pure build, which runs upstream's methods, one release of each line is enough.
+# A pure build runs upstream's own methods: one release 3 and one release 4 are enough.
 OTHERS = [version for version in releases.TESTED if version in ("3.26.2", "4.3.1") or not PURE]
 SLOW = pytest.mark.slow
 RUNS = [
