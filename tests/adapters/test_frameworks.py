@@ -1,7 +1,4 @@
-"""Frameworks on top of Flask, and connexion: one line, and their responses keep their bytes.
-
-Each application is made twice, with Flask's provider and with ours, and asked the same.
-"""
+"""Frameworks on top of Flask, and connexion: one line, and their responses keep their bytes."""
 
 import asyncio
 import datetime as dt

@@ -28,10 +28,7 @@ class Outcome:
     stderr: str
 
     def of(self, what):
-        """The result of one thing tried.
-
-        :raises AssertionError: the process ended before; the message says by which signal.
-        """
+        """The result of one thing tried."""
         if what not in self.results:
             end = self.signal or f"exit code {self.exit_code}"
             raise AssertionError(
@@ -54,10 +51,7 @@ class Outcome:
 
 def skip_where_the_interpreter_crashes(job):
     """Skip a test where CPython alone, without marshmallow, is ended by a signal, or by an error
-    about itself: 3.13 without the GIL sometimes makes no closures any more once memory was short.
-
-    :param job: what it does then, one of those in ``tests.hostile.programs.interpreter``.
-    """
+    about itself: 3.13 without the GIL sometimes makes no closures any more once memory was short."""
     alone = run("interpreter", "none", job)
     *_, last = ["", *alone.stderr.splitlines()]
     ended_by = alone.signal or (last if last.startswith("SystemError: ") else None)

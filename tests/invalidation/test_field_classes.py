@@ -176,9 +176,7 @@ def test_attribute_access_taken_over(ma, log, hook):
 
 
 def test_class_with_slots_for_its_attributes(ma, log):
-    class Own(ma.fields.Integer):
-        __slots__ = ("data_key",)
-
+    Own = type("Own", (ma.fields.Integer,), {"__slots__": ("data_key",)})
     schema = schema_of(ma, {"f": Own(data_key="k"), "g": ma.fields.Raw()})
     use(log, schema, {"f": 1, "g": 2})
     schema.fields["f"].data_key = "other"
@@ -186,9 +184,7 @@ def test_class_with_slots_for_its_attributes(ma, log):
 
 
 def test_a_change_upstream_made_to_the_class_of_an_enum(ma, log):
-    class Colour(enum.Enum):
-        RED = 1
-
+    Colour = enum.Enum("Colour", {"RED": 1})
     schema = schema_of(
         ma, {"f": ma.fields.Enum(Colour), "g": ma.fields.Enum(Colour, by_value=True)}
     )

@@ -11,12 +11,8 @@ DATA = {"a": "1", "b": 2, "c": {"x": "3", "y": 4}, "n": 5, "d": "abc", "e": ["6"
 
 
 def _class(ma):
-    class Inner(ma.Schema):
-        x = ma.fields.Integer()
-        y = ma.fields.Raw()
-
-    class Base(ma.Schema):
-        a = ma.fields.Integer()
+    Inner = type("Inner", (ma.Schema,), {"x": ma.fields.Integer(), "y": ma.fields.Raw()})
+    Base = type("Base", (ma.Schema,), {"a": ma.fields.Integer()})
 
     class Own(Base):
         b = ma.fields.Raw()

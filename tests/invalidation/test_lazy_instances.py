@@ -14,8 +14,7 @@ DATA = {"a": "1", "m": 2, "n": {"x": "3"}, "l": [{"x": 5}], "t": [1, {"x": 2}]}
 
 
 def _class(ma):
-    class Inner(ma.Schema):
-        x = ma.fields.Integer()
+    Inner = type("Inner", (ma.Schema,), {"x": ma.fields.Integer()})
 
     class S(ma.Schema):
         a = ma.fields.Integer()
@@ -158,14 +157,9 @@ def test_copies_and_annotations_are_no_change_of_the_set_of_names():
 
 @pytest.mark.parametrize("owner", ["the class", "a base", "Schema"])
 def test_init_is_replaced_for_a_while(ma, log, owner):
-    class Base(ma.Schema):
-        a = ma.fields.Integer()
-
-    class S(Base):
-        b = ma.fields.Integer()
-
-    class Sub(S):
-        pass
+    Base = type("Base", (ma.Schema,), {"a": ma.fields.Integer()})
+    S = type("S", (Base,), {"b": ma.fields.Integer()})
+    Sub = type("Sub", (S,), {})
 
     class Own(Base):
         def __init__(self):

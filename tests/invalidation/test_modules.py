@@ -47,10 +47,7 @@ DATA = {
 
 def _everything(ma):
     fields = ma.fields
-
-    class Inner(ma.Schema):
-        a = fields.Integer()
-        b = fields.String()
+    Inner = type("Inner", (ma.Schema,), {"a": fields.Integer(), "b": fields.String()})
 
     class Everything(ma.Schema):
         text = fields.String()

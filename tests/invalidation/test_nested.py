@@ -34,19 +34,11 @@ FORMS = {
 def _make(ma, log, form):
     """A parent schema, how to get its nested schema, and something to dump."""
     fields = ma.fields
-
-    class Inner(ma.Schema):
-        a = fields.Integer()
-        b = fields.Raw()
-
+    Inner = type("Inner", (ma.Schema,), {"a": fields.Integer(), "b": fields.Raw()})
     one, many = INNER, [INNER, None, Plain(**INNER)]
     names = {"fields": fields, "Inner": Inner, "one": one, "many": many}
     field, value = eval(FORMS[form], {**globals(), **names})
-
-    class Parent(ma.Schema):
-        f = field
-        g = fields.Raw()
-
+    Parent = type("Parent", (ma.Schema,), {"f": field, "g": fields.Raw()})
     parent = Parent()
 
     def nested():
@@ -107,8 +99,7 @@ def test_each_form(ma, log, form, change):
 
 
 def test_class_registered_again(ma, log):
-    class Parent(ma.Schema):
-        f = ma.fields.Nested("Child")
+    Parent = type("Parent", (ma.Schema,), {"f": ma.fields.Nested("Child")})
 
     def child(**fields):
         return type("Child", (ma.Schema,), fields)
@@ -123,10 +114,7 @@ def test_class_registered_again(ma, log):
 
 
 def test_an_unknown_name_that_becomes_known(ma, log):
-    class Parent(ma.Schema):
-        f = ma.fields.Nested("Later")
-        g = ma.fields.Raw()
-
+    Parent = type("Parent", (ma.Schema,), {"f": ma.fields.Nested("Later"), "g": ma.fields.Raw()})
     parent = Parent()
     use(log, parent, {"g": 1}, {"f": INNER})
     type("Later", (ma.Schema,), {"a": ma.fields.Integer()})
@@ -152,9 +140,7 @@ def test_a_schema_that_nests_itself(ma, log):
 
 
 def test_a_nested_schema_shared_by_two_parents(ma, log):
-    class Inner(ma.Schema):
-        a = ma.fields.Integer()
-
+    Inner = type("Inner", (ma.Schema,), {"a": ma.fields.Integer()})
     first = ma.Schema.from_dict({"f": ma.fields.Nested(Inner)})()
     second = ma.Schema.from_dict({"f": ma.fields.Nested(Inner)})()
     use(log, first, {"f": INNER})
@@ -166,9 +152,7 @@ def test_a_nested_schema_shared_by_two_parents(ma, log):
 
 
 def test_patched_class_of_the_nested_schema(ma, log):
-    class Inner(ma.Schema):
-        a = ma.fields.Integer()
-
+    Inner = type("Inner", (ma.Schema,), {"a": ma.fields.Integer()})
     schema = ma.Schema.from_dict({"f": ma.fields.Nested(Inner)})()
     settle(log, schema, {"f": INNER})
     with mock.patch.object(Inner, "dump") as dump:
@@ -179,9 +163,7 @@ def test_patched_class_of_the_nested_schema(ma, log):
 
 
 def test_patched_dump_of_upstream(ma, log):
-    class Inner(ma.Schema):
-        a = ma.fields.Integer()
-
+    Inner = type("Inner", (ma.Schema,), {"a": ma.fields.Integer()})
     schema = ma.Schema.from_dict({"f": ma.fields.Nested(Inner), "g": ma.fields.Pluck(Inner, "a")})()
     settle(log, schema, {"f": INNER, "g": INNER})
     original = ma.Schema.dump

@@ -19,11 +19,7 @@ DATA = {"a": 1, "b": "x"}
 
 
 def schema_class():
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-        b = ma.fields.String()
-
-    return S
+    return type("S", (ma.Schema,), {"a": ma.fields.Integer(), "b": ma.fields.String()})
 
 
 def is_lazy(schema):

@@ -172,11 +172,8 @@ METHODS = {
 @pytest.mark.parametrize("hooks", [False, True])
 @pytest.mark.parametrize("owner", ["class", "base", "mixin", "Schema"])
 def test_class_changed(ma, log, owner, hooks, name):
-    class Mixin:
-        pass
-
-    class Base(Mixin, ma.Schema):
-        a = ma.fields.Integer()
+    Mixin = type("Mixin", (), {})
+    Base = type("Base", (Mixin, ma.Schema), {"a": ma.fields.Integer()})
 
     class Own(Base):
         b = ma.fields.Raw(attribute="x")
@@ -210,8 +207,7 @@ def test_instance_changed(ma, log, way, name):
 
 @pytest.mark.parametrize("late", [False, True])
 def test_serialize_that_calls_on(ma, log, late):
-    class Own(ma.Schema):
-        a = ma.fields.Integer()
+    Own = type("Own", (ma.Schema,), {"a": ma.fields.Integer()})
 
     def serialize(self, obj, *, many=False):
         log("_serialize", obj, many)
@@ -273,9 +269,7 @@ def test_properties_that_compute(ma, log, name):
 @pytest.mark.parametrize("name", ["many", "unknown", "partial"])
 @pytest.mark.parametrize("kind", ["data", "no data"])
 def test_settings_that_compute(ma, log, kind, name):
-    class Own(ma.Schema):
-        a = ma.fields.Integer(required=True)
-        b = ma.fields.Raw()
+    Own = type("Own", (ma.Schema,), {"a": ma.fields.Integer(required=True), "b": ma.fields.Raw()})
 
     class Asked:
         def __get__(self, instance, owner=None):
@@ -299,11 +293,8 @@ def test_settings_that_compute(ma, log, kind, name):
 
 
 def test_class_assigned_and_bases_replaced(ma, log):
-    class First(ma.Schema):
-        pass
-
-    class Own(First):
-        a = ma.fields.Integer()
+    First = type("First", (ma.Schema,), {})
+    Own = type("Own", (First,), {"a": ma.fields.Integer()})
 
     def get_attribute(self, obj, attr, default):
         log("get_attribute", attr)

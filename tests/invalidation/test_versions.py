@@ -39,12 +39,8 @@ def built(cls):
 @pytest.mark.parametrize("changed", ["schema", "field"])
 @pytest.mark.parametrize("used", [True, False])
 def test_a_class_without_versions_is_analysed_once(used, changed):
-    class Own(ma.fields.Integer):
-        pass
-
-    class Changed(ma.Schema):
-        f = Own()
-
+    Own = type("Own", (ma.fields.Integer,), {})
+    Changed = type("Changed", (ma.Schema,), {"f": Own()})
     schema = Changed()
     if used:
         use(schema)
@@ -61,12 +57,8 @@ def test_a_class_without_versions_is_analysed_once(used, changed):
 
 
 def test_what_changes_later_is_seen():
-    class Own(ma.fields.Integer):
-        pass
-
-    class Schema(ma.Schema):
-        f = Own()
-
+    Own = type("Own", (ma.fields.Integer,), {})
+    Schema = type("Schema", (ma.Schema,), {"f": Own()})
     schema = Schema()
     use_up_versions(Own)
     use(schema)
@@ -80,12 +72,8 @@ def test_what_changes_later_is_seen():
 
 
 def test_other_classes_keep_their_plans():
-    class Changed(ma.Schema):
-        f = ma.fields.Integer()
-
-    class Outer(ma.Schema):
-        changed = ma.fields.Nested(Changed)
-
+    Changed = type("Changed", (ma.Schema,), {"f": ma.fields.Integer()})
+    Outer = type("Outer", (ma.Schema,), {"changed": ma.fields.Nested(Changed)})
     use_up_versions(Changed)
     schema = Outer()
     for _ in range(5):

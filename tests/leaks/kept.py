@@ -1,9 +1,4 @@
-"""What a process keeps of classes that it has used: ``python -m tests.leaks.kept FILE``.
-
-Prints JSON: what is still alive of each kind of use, and how many more objects the collector knows
-after another round. FILE is left open with a word in it, which the interpreter writes when it
-clears ``__main__``: what keeps a class of this module alive keeps its globals too.
-"""
+"""What a process keeps of classes that it has used: ``python -m tests.leaks.kept FILE``."""
 
 import dataclasses
 import enum

@@ -1,8 +1,4 @@
-"""What a process of its own measures: ``python -m tests.leaks.measure NAME ROUNDS``.
-
-Prints JSON: what grew, which is nothing where all is well. In a process of its own, because
-every other test of the same process would be counted as well.
-"""
+"""What a process of its own measures: ``python -m tests.leaks.measure NAME ROUNDS``."""
 
 import datetime as dt
 import decimal

@@ -1,7 +1,4 @@
-"""Nothing grows with the number of calls, and nothing outlives what it was made for.
-
-``LEAK_FACTOR`` multiplies the rounds: nightly runs go to 100,000 and beyond.
-"""
+"""Nothing grows with the number of calls, and nothing outlives what it was made for."""
 
 import json
 import os

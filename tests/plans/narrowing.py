@@ -1,8 +1,4 @@
-"""Which plans rest on a function of upstream's: ``python -m tests.plans.narrowing FUNCTION…``.
-
-The function is taken for changed, and a broad set of schemas is analysed. What is then planned less
-rests on it. ``python -m buildtools semantics diff`` shows this for each function that it lists.
-"""
+"""Which plans rest on a function of upstream's: ``python -m tests.plans.narrowing FUNCTION…``."""
 
 import json
 import re

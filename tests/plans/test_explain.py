@@ -159,9 +159,7 @@ def test_as_dict_is_plain_data():
 
 
 def test_the_schema_is_left_as_it_was():
-    class New(Order):  # The first instance of a class has a plain dictionary.
-        pass
-
+    New = type("New", (Order,), {})
     schema = New()
     before, kind = copy.copy(vars(schema)), type(vars(schema))
     states = {name: copy.copy(vars(each)) for name, each in schema.fields.items()}
@@ -400,9 +398,7 @@ def test_the_short_text_leaves_out_the_guard_and_says_why_instances_are_built_in
     class Bound(ma.Schema):
         def on_bind_field(self, field_name, field_obj): ...
 
-    class Around(ma.Schema):
-        inside = fields.Nested(Bound)
-
+    Around = type("Around", (ma.Schema,), {"inside": fields.Nested(Bound)})
     lines = althaia.explain(Around).as_text(verbose=False).splitlines()
     assert [line.strip() for line in lines if "built in full" in line] == [
         "instances: built in full, because on_bind_field is overridden by "
@@ -411,8 +407,7 @@ def test_the_short_text_leaves_out_the_guard_and_says_why_instances_are_built_in
 
 
 def test_a_replaced_method_goes_by_its_own_name():
-    class Plain(ma.Schema):
-        number = fields.Integer()
+    Plain = type("Plain", (ma.Schema,), {"number": fields.Integer()})
 
     def bind(self, name, field): ...
 

@@ -15,8 +15,7 @@ fields = ma.fields
 
 
 def make():
-    class Base(ma.Schema):
-        a = fields.Integer()
+    Base = type("Base", (ma.Schema,), {"a": fields.Integer()})
 
     class Watched(Base):
         b = fields.List(fields.DateTime())

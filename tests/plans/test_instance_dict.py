@@ -158,9 +158,7 @@ def test_a_held_dictionary_is_never_replaced():
 
 
 def test_a_schema_with_slots_and_no_room_for_a_weak_reference():
-    class Slotted(Used):
-        __slots__ = ("label",)
-
+    Slotted = type("Slotted", (Used,), {"__slots__": ("label",)})
     schema = Slotted()
     for _ in range(3):
         schema.label = "slot"

@@ -39,8 +39,7 @@ def test_a_field_that_runs_its_own_method(caplog):
 
 
 def test_a_schema_without_a_plan_and_one_that_is_planned_whole(caplog):
-    class Plain(ma.Schema):
-        plain = fields.Integer()
+    Plain = type("Plain", (ma.Schema,), {"plain": fields.Integer()})
 
     class Odd(Plain):
         def _serialize(self, obj, *, many=False):

@@ -1,7 +1,4 @@
-"""What plans rest on in releases other than the one they were written against.
-
-Each release runs in a process of its own, the real one under its name and ours beside it.
-"""
+"""What plans rest on in releases other than the one they were written against."""
 
 import subprocess
 import sys

@@ -1,9 +1,4 @@
-"""A function of upstream's that has changed costs what was planned for it.
-
-Every entry of the semantic lock is taken for changed, one at a time, and a broad set of schemas is
-analysed: some plan must then be narrower, or the entry stands in ``NO_PLAN_DEPENDS_ON`` with its
-reason.
-"""
+"""A function of upstream's that has changed costs what was planned for it."""
 
 import json
 import re

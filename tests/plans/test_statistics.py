@@ -99,9 +99,7 @@ def test_an_instance_built_in_full_gets_room_for_plans_in_its_second_call():
         def __deepcopy__(self, memo):
             return copy.copy(self)
 
-    class Short(ma.Schema):
-        a = OwnCopy()
-
+    Short = type("Short", (ma.Schema,), {"a": OwnCopy()})
     # Fewer than the class's first model needs.
     for _ in range(3):
         Short()
@@ -214,8 +212,7 @@ def test_by_name_and_direction():
 
 
 def test_nested_calls():
-    class Inner(ma.Schema):
-        a = fields.Integer()
+    Inner = type("Inner", (ma.Schema,), {"a": fields.Integer()})
 
     class Outer(ma.Schema):
         one = fields.Nested(Inner)
@@ -230,9 +227,7 @@ def test_nested_calls():
 
 
 def test_reset():
-    class Reset(ma.Schema):
-        a = fields.Integer()
-
+    Reset = type("Reset", (ma.Schema,), {"__module__": __name__, "a": fields.Integer()})
     name = f"{__name__}.{Reset.__qualname__}"
     for _ in range(3):
         Reset().dump({"a": 1})
@@ -396,9 +391,7 @@ PLANNED = {
 @pytest.mark.parametrize("name", PLANNED)
 @pytest.mark.parametrize("base", [ma.Schema, Hooked])
 def test_no_instance_is_left_without_a_plan(name, base):
-    class Outer(base):
-        x = PLANNED[name]()
-
+    Outer = type("Outer", (base,), {"x": PLANNED[name]()})
     value = {"a": "1", "A": "1"}
     value = {"many": [value], "in a list": [value], "in a dict": {"k": value}}.get(name, value)
     row = {"x": 1 if name.startswith(("_", "make")) else value}

@@ -104,9 +104,7 @@ def test_the_collector_sees_what_it_would_see(way, value):
 
 
 def test_results_in_a_circle_are_collected():
-    class Marked:
-        pass
-
+    Marked = type("Marked", (), {})
     schema = raw(*KEYS)
     before = len([each for each in gc.get_objects() if type(each) is Marked])
     for _ in range(100):

@@ -50,8 +50,7 @@ def everything(library):
         x = fields.Integer()
         y = fields.List(fields.Integer())
 
-    class Ordered(Inner):
-        dict_class = collections.OrderedDict
+    Ordered = type("Ordered", (Inner,), {"dict_class": collections.OrderedDict})
 
     class Dotted(library.Schema):
         x = fields.Integer(attribute="x.y")
@@ -188,10 +187,7 @@ def receivers(given):
     fields = ma.fields
     known = inspect.signature(ma.post_dump).parameters
     all_at_once = {"pass_collection" if "pass_collection" in known else "pass_many": True}
-
-    class Inner(ma.Schema):
-        x = fields.Integer()
-        y = fields.List(fields.Integer())
+    Inner = type("Inner", (ma.Schema,), {"x": fields.Integer(), "y": fields.List(fields.Integer())})
 
     def look(self, data, **options):
         return given(data)
@@ -208,8 +204,7 @@ def receivers(given):
         def __setitem__(self, key, value):
             super().__setitem__(key, given(value))
 
-    class Owned(Inner):
-        dict_class = Mapping
+    Owned = type("Owned", (Inner,), {"dict_class": Mapping})
 
     class Handled(Inner):
         z = fields.Integer(required=True)

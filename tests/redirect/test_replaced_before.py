@@ -88,10 +88,7 @@ SCHEMA = """
 
 
 def the_same(run_both, code, first="", earlier=""):
-    """Run a program redirected and not, warnings being errors; return what both print.
-
-    :param first: what it does before it has a schema class, ``earlier`` before marshmallow.
-    """
+    """Run a program redirected and not, warnings being errors; return what both print."""
     program = dedent(earlier) + dedent(SCHEMA).replace("FIRST\n", dedent(first)) + dedent(code)
     ours, theirs = run_both("-W", "error", "-c", program)
     assert theirs.returncode == 0, theirs.stderr

@@ -1,10 +1,7 @@
-"""Many threads, one finder, one copy.
+"""Many threads, one finder, one copy."""
 
-CPython itself reports a deadlock when one thread imports a package whose ``__init__`` imports
-its submodules while another imports one of these by name; the real marshmallow is such a
-package. Its names for our copy are not affected: the submodules are there before they are asked
-for.
-"""
+# CPython reports a deadlock where one thread imports a package whose ``__init__`` imports its
+# submodules and another one of these by name; under our names they are there before.
 
 import pytest
 

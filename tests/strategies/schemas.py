@@ -1,10 +1,4 @@
-"""Schema classes as plain data, drawn at random, and made into classes of either library.
-
-A schema has to be built twice, once per library, so a strategy yields a *description*:
-nested tuples and dictionaries of names and literals. :func:`build_schema` turns one into a
-class of the library it is given. Values are named entries of
-:mod:`tests.conformance.material`, made anew for each library.
-"""
+"""Schema classes as plain data, drawn at random, and made into classes of either library."""
 
 import collections
 

@@ -107,9 +107,7 @@ def test_objects_are_taken_when_they_are_needed():
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 300])
 def test_what_the_objects_come_from_is_open_while_they_are_dumped(schema, lines, count):
     is_open = True
-
-    class Late(schema):
-        lazy = fields.Function(lambda row: bool(row) and is_open)
+    Late = type("Late", (schema,), {"lazy": fields.Function(lambda row: bool(row) and is_open)})
 
     def read():
         nonlocal is_open
@@ -126,9 +124,7 @@ def test_what_the_objects_come_from_is_open_while_they_are_dumped(schema, lines,
 @pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 300])
 def test_asynchronous_objects_are_dumped_before_the_next_one(schema, lines, count):
     is_open, expected = True, rows(count)
-
-    class Late(schema):
-        lazy = fields.Function(lambda row: bool(row) and is_open)
+    Late = type("Late", (schema,), {"lazy": fields.Function(lambda row: bool(row) and is_open)})
 
     async def read():
         nonlocal is_open

@@ -1,15 +1,7 @@
-"""Many threads with the same schemas, for as long as one likes.
+"""Many threads with the same schemas: ``python -m tests.threads.stress --seconds 300``.
 
-In each round all threads meet at a barrier with schemas that nobody has used yet. They dump, load,
-write and read text with the same ones, look into them, and change them. Whatever has one right
-answer is compared with it; where another thread may have changed something, with all answers that
-are right before or after::
-
-    python -X faulthandler -m tests.threads.stress --seconds 300
-    python -X faulthandler -m tests.threads.stress --library marshmallow    # upstream, to compare
-
-A report of what was done is printed at the end. The exit code is 1 where an answer was wrong, or an
-exception came that has no place there.
+What has one right answer is compared with it; where another thread may have changed something, with
+all answers that are right before or after. ``--library marshmallow`` runs upstream, to compare.
 """
 
 import argparse
@@ -52,16 +44,11 @@ class Point:
 
 
 class World:
-    """Schemas of one round, shared by all threads and used by none of them so far.
-
-    :param ma: marshmallow, or ours.
-    """
+    """Schemas of one round, shared by all threads and used by none of them so far."""
 
     def __init__(self, ma, turn):
         self.ma = ma
-
-        class Inner(ma.Schema):
-            a = ma.fields.Integer()
+        Inner = type("Inner", (ma.Schema,), {"a": ma.fields.Integer()})
 
         class Outer(ma.Schema):
             number = ma.fields.Integer()
@@ -88,16 +75,13 @@ class World:
             def mark(self, data, **kwargs):
                 return {**data, "marked": True}
 
-        class Holder(ma.Schema):
-            inner = ma.fields.Nested(Marked)
+        Holder = type("Holder", (ma.Schema,), {"inner": ma.fields.Nested(Marked)})
 
         class Packed(Outer):
             class Meta:
                 render_module = althaia_msgpack
 
-        class Keyed(ma.Schema):
-            number = ma.fields.Integer(data_key=KEYS[0])
-
+        Keyed = type("Keyed", (ma.Schema,), {"number": ma.fields.Integer(data_key=KEYS[0])})
         Own = type("Own", (ma.fields.Integer,), {})
         Patched = ma.Schema.from_dict({"number": Own()})
         if turn % 2:
@@ -340,11 +324,7 @@ SELDOM = {"new_class", "ask", "copies"}
 
 
 class Run:
-    """Rounds of jobs by several threads.
-
-    :param jobs: the names of the jobs.
-    :param length: seconds of a round.
-    """
+    """Rounds of jobs by several threads."""
 
     def __init__(self, library, threads, jobs, seed, length):
         self.ma = importlib.import_module(library)

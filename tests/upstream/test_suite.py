@@ -1,8 +1,4 @@
-"""Upstream's own test suite, unchanged, on our copy under upstream's name.
-
-The suite comes from the sdist that the lock pins, checked by its hash. It runs in a process
-of its own, redirected before anything could import marshmallow.
-"""
+"""Upstream's own test suite, unchanged, on our copy under upstream's name."""
 
 import os
 import re
@@ -28,10 +24,7 @@ def suite(version):
 
 
 def run(version, *options, of="", **environment):
-    """Run the suite of a release on that release.
-
-    :param of: the one file of it to run
-    """
+    """Run the suite of a release on that release."""
     folder = suite(version)
     # Upstream's package of tests is called `tests`, as ours is: it must come first.
     path = [folder, Path(__file__).parent, ROOT]

@@ -1,7 +1,4 @@
-"""The programs these tests run in other processes: ``python -m tests.hostile.programs.<name>``.
-
-Each takes the library as its first argument and prints one line of JSON for each thing it tried.
-"""
+"""The programs these tests run in other processes: ``python -m tests.hostile.programs.<name>``."""
 
 import json
 import sys

@@ -1,7 +1,4 @@
-"""Input made to be expensive: seconds and bytes for a size and for twice that size.
-
-Arguments: the library, and the attacks to measure; all of them where none is named.
-"""
+"""Input made to be expensive: seconds and bytes for a size and for twice that size."""
 
 import gc
 import tracemalloc

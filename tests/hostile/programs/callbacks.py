@@ -1,8 +1,4 @@
-"""KeyboardInterrupt out of each call into user code, one after the other.
-
-Reports for dump and load: the calls made before each interruption, and what a call answered
-after it. The test compares both with upstream's.
-"""
+"""KeyboardInterrupt out of each call into user code, one after the other."""
 
 from collections import UserDict
 

@@ -1,10 +1,4 @@
-"""User code that the collector runs while a schema is made, analysed or looked into.
-
-CPython 3.11 collects in the middle of any allocation; a finalizer or a callback may then do what
-it likes with the schema that is being worked on.
-
-``python -m tests.hostile.programs.collector <library> <case>``
-"""
+"""User code that the collector runs while a schema is made, analysed or looked into."""
 
 import gc
 import random

@@ -1,7 +1,4 @@
-"""Everything that recurses, ever deeper, on a stack of a given size.
-
-``python -m tests.hostile.programs.depth <library> <KiB of stack, 0 for the main thread> <levels>…``
-"""
+"""Everything that recurses, ever deeper, on a stack of a given size."""
 
 import copy
 import gc
@@ -140,9 +137,7 @@ def dump_in_post_dump(levels):
 
 @case
 def dump_in_property(levels):
-    class Schema(m.Schema):
-        a = fields.Raw()
-
+    Schema = type("Schema", (m.Schema,), {"a": fields.Raw()})
     schema = Schema()
 
     class Item:
@@ -173,9 +168,7 @@ def dump_custom_field(levels):
         def _serialize(self, value, attr, obj, **kwargs):
             return Schema().dump(value)
 
-    class Schema(m.Schema):
-        a = Child()
-
+    Schema = type("Schema", (m.Schema,), {"a": Child()})
     Schema().dump(nested(levels, to_a, {"b": 1}))
 
 
@@ -218,9 +211,7 @@ def load_in_validator(levels):
     def check(value):
         Schema().load(value)
 
-    class Schema(m.Schema):
-        a = fields.Raw(validate=check)
-
+    Schema = type("Schema", (m.Schema,), {"a": fields.Raw(validate=check)})
     Schema().load(nested(levels, lambda x: {"a": x}, {}))
 
 
@@ -243,9 +234,7 @@ def load_in_custom_field(levels):
         def _deserialize(self, value, attr, data, **kwargs):
             return Schema().load(value)
 
-    class Schema(m.Schema):
-        a = Child()
-
+    Schema = type("Schema", (m.Schema,), {"a": Child()})
     Schema().load(nested(levels, lambda x: {"a": x}, {}))
 
 

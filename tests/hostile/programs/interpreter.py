@@ -1,8 +1,4 @@
-"""What the interpreter itself does with no memory or little stack, marshmallow left out.
-
-``python -m tests.hostile.programs.interpreter none <job>`` is ended by a signal where the
-interpreter crashes by itself, so that the same crash says nothing about us.
-"""
+"""What the interpreter itself does with no memory or little stack, marshmallow left out."""
 
 import json
 import threading

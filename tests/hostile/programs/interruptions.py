@@ -1,9 +1,4 @@
-"""How soon a long call ends when a signal asks it to, and how long other threads wait.
-
-Reports for each job the seconds from the signal to its exception, and how long a thread that
-only wants to run waited for its turns meanwhile. Seconds of this process's CPU time: what else
-the machine does is not the job's fault.
-"""
+"""How soon a long call ends when a signal asks it to, and how long other threads wait."""
 
 import os
 import signal

@@ -1,7 +1,4 @@
-"""One way a process can end, or carry on elsewhere, with schemas in use.
-
-``python -m tests.hostile.programs.lifetime <library> <case>``
-"""
+"""One way a process can end, or carry on elsewhere, with schemas in use."""
 
 import atexit
 import gc

@@ -1,8 +1,4 @@
-"""Let each allocation of a dump and of a load fail, one after the other, also to and from text.
-
-Reports how many allocations were made to fail, every outcome that was neither MemoryError nor the
-right answer, and how many blocks of memory such a round leaves behind.
-"""
+"""Let each allocation of a dump and of a load fail, one after the other, also to and from text."""
 
 import datetime as dt
 import decimal

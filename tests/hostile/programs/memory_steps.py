@@ -1,7 +1,4 @@
-"""Let each allocation of each kind of field fail, dumping, loading and refusing, one at a time.
-
-``python -m tests.hostile.programs.memory_steps plans`` prints a line for each job.
-"""
+"""Let each allocation of each kind of field fail, dumping, loading and refusing, one at a time."""
 
 import datetime as dt
 import decimal

@@ -1,7 +1,4 @@
-"""Text that nobody means well with, loaded and dumped on a stack of a given size.
-
-``python -m tests.hostile.programs.texts <library> <KiB of stack>``
-"""
+"""Text that nobody means well with, loaded and dumped on a stack of a given size."""
 
 import threading
 import time

@@ -1,7 +1,4 @@
-"""ISO dates and times before release 4: the real marshmallow beside ours.
-
-Prints ``iso`` once fields answer to made-up text as the real ones do, with the same time zones.
-"""
+"""ISO dates and times before release 4: the real marshmallow beside ours."""
 
 import datetime as dt
 import random

@@ -1,7 +1,4 @@
-"""Kinds of fields that release 4 has changed, before it: the real marshmallow beside ours.
-
-Prints ``kinds_of_3`` once every answer is the same and each usual field has a step of its own.
-"""
+"""Kinds of fields that release 4 has changed, before it: the real marshmallow beside ours."""
 
 import datetime as dt
 import inspect
