@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import collections
 import datetime
+import functools
 import gc
 import os
 import random
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         # Without plans a scenario asks a compiled copy of upstream's code.
         if str(item.path).startswith(slow_if_pure) if PURE else "no-plans" in item.name:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Callable[..., str]:
+    """Runs a program that is not redirected, in a process of its own."""
+    from tests.redirect import processes
+
+    return functools.partial(processes.program, cwd=tmp_path)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

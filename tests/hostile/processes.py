@@ -51,7 +51,7 @@ class Outcome:
 
 def skip_where_the_interpreter_crashes(job):
     """Skip a test where CPython alone, without marshmallow, is ended by a signal, or by an error
-    about itself: 3.13 without the GIL sometimes makes no closures any more once memory was short."""
+    about itself: 3.13 without the GIL sometimes makes no closures once memory was short."""
     alone = run("interpreter", "none", job)
     *_, last = ["", *alone.stderr.splitlines()]
     ended_by = alone.signal or (last if last.startswith("SystemError: ") else None)

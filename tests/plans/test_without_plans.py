@@ -1,9 +1,5 @@
 """``explain`` and ``stats`` where no plans run: switched off, or a pure build."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from tests.conformance.harness import engine
@@ -24,43 +20,31 @@ print(althaia.stats())
 """
 
 
-def run(script=SCRIPT, **environment):
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.splitlines()
+KEYS = "['built', 'dump', 'load', 'many', 'no_plans', 'readers', 'schema', 'seen']"
 
 
-def test_switched_off():
+def test_switched_off(program):
     reason = "ALTHAIA_PLANS=0 is set; unset it before the process starts"
-    assert run(ALTHAIA_PLANS="0") == [
+    assert program(SCRIPT, env={"ALTHAIA_PLANS": "0"}).splitlines() == [
         "__main__.User",
         f"  no plans run: {reason}",
         f"<Explanation of __main__.User: no plans run: {reason}>",
-        "['built', 'dump', 'load', 'many', 'no_plans', 'readers', 'schema', 'seen']",
-        "{}",
+        *(KEYS, "{}"),
     ]
 
 
-def test_switched_on():
-    shown = run(ALTHAIA_PLANS="1")
+def test_switched_on(program):
+    shown = program(SCRIPT, env={"ALTHAIA_PLANS": "1"}).splitlines()
     if engine is None:
         assert shown[1].startswith("  no plans run: this is a pure build")
-        assert shown[-2:] == [
-            "['built', 'dump', 'load', 'many', 'no_plans', 'readers', 'schema', 'seen']",
-            "{}",
-        ]
+        assert shown[-2:] == [KEYS, "{}"]
     else:
         assert shown[1] == "  dump: 1 of 1 field planned"
         assert "__main__.User" in shown[-1]
 
 
 @pytest.mark.skipif(engine is None, reason="in a pure build upstream's methods ask no engine")
-def test_an_engine_that_is_switched_off_is_looked_for_once():
+def test_an_engine_that_is_switched_off_is_looked_for_once(program):
     script = """
 from althaia import marshmallow as ma, seam
 
@@ -69,6 +53,5 @@ schema = ma.Schema.from_dict({"name": ma.fields.String()})()
 assert schema.dump({"name": 1}) == {"name": "1"} == schema.load({"name": "1"})
 assert not seam._connectors and seam.dump(schema, {}, None) is seam.DECLINED
 assert seam.construct(schema, None, (), None, (), (), None, None) is False
-print("done")
 """
-    assert run(script, ALTHAIA_PLANS="0") == ["done"]
+    program(script, env={"ALTHAIA_PLANS": "0"})

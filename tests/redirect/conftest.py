@@ -24,12 +24,6 @@ def patched(tmp_path):
 
 
 @pytest.fixture
-def program(tmp_path):
-    """Runs a program that is not redirected."""
-    return partial(processes.program, cwd=tmp_path)
-
-
-@pytest.fixture
 def run_both(tmp_path):
     """Runs the interpreter redirected and not; whatever comes of it."""
 

@@ -1,7 +1,6 @@
 """Memory that a call leaves to the next: enough for everyday texts, and bounded."""
 
 import gc
-import subprocess
 import sys
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -41,9 +40,8 @@ print(faults(lambda: schema.dumps(rows)))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="page faults are counted by getrusage()")
-def test_dumps_takes_no_new_pages():
-    done = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True)
-    assert float(done.stdout) < 50, done
+def test_dumps_takes_no_new_pages(program):
+    assert float(program(FAULTS)) < 50
 
 
 def growth(call):

@@ -1,12 +1,11 @@
 """A short run of the stress program; docs/threads.md says what the long ones found."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import althaia
+from tests.redirect.processes import succeed
 
 ROOT = Path(__file__).parents[2]
 JOBS = [
@@ -31,10 +30,6 @@ JOBS = [
     [("marshmallow", ""), *(("althaia.marshmallow", jobs) for jobs in ("", *JOBS))],
 )
 def test_no_wrong_answer_and_no_crash(library, jobs):
-    command = [
-        *(sys.executable, "-X", "faulthandler", "-m", "tests.threads.stress"),
-        *("--library", library, "--seconds", "1" if jobs else "3"),
-        *(word for job in jobs.split() for word in ("--job", job)),
-    ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, f"{done.stdout[-1000:]}\n{done.stderr[-4000:]}"
+    words = ["--library", library, "--seconds", "1" if jobs else "3"]
+    words += [word for job in jobs.split() for word in ("--job", job)]
+    succeed("-X", "faulthandler", "-m", "tests.threads.stress", *words, cwd=ROOT)
