@@ -13,6 +13,15 @@ import simplejson
 from althaia import marshmallow as ma
 
 
+def outcome(call, *names):
+    """Return these attributes of what a call gives, or all that its error says."""
+    try:
+        response = call()
+    except Exception as error:
+        return type(error), str(error), getattr(error, "__notes__", None)
+    return [getattr(response, name) for name in names]
+
+
 @dataclasses.dataclass
 class Point:
     x: int

@@ -16,6 +16,7 @@ from althaia.adapters.flask import (  # noqa: E402
     stream_response,
     use,
 )
+from tests.adapters import conftest  # noqa: E402
 from tests.adapters.conftest import OWN_TEXTS, VALUES, PriceSchema  # noqa: E402
 
 SETTINGS = [
@@ -33,12 +34,7 @@ WRONG = [object(), {"a": {(1, 2): 3}}, [{"x": {1}}]]
 
 
 def outcome(call):
-    """Return what a call gives: the body and its type, or the exception."""
-    try:
-        response = call()
-    except Exception as error:
-        return type(error), str(error), getattr(error, "__notes__", None)
-    return response.get_data(), response.mimetype
+    return conftest.outcome(call, "data", "mimetype")
 
 
 def make_app(ours, debug=False, **settings):

@@ -9,15 +9,12 @@ pytest.importorskip("starlette")
 from starlette.responses import JSONResponse as Plain
 
 from althaia.adapters.starlette import JSONResponse, SchemaResponse, SchemaStream
+from tests.adapters import conftest
 from tests.adapters.conftest import OWN_TEXTS, VALUES
 
 
 def outcome(call):
-    try:
-        response = call()
-    except Exception as error:
-        return type(error), str(error), getattr(error, "__notes__", None)
-    return response.body, response.raw_headers
+    return conftest.outcome(call, "body", "raw_headers")
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)

@@ -19,39 +19,26 @@ def schema(**members):
     return m.Schema.from_dict(members)()
 
 
-def wrong_items(size):
-    target, data = schema(a=fields.Integer()), [{"a": None}] * size
-    return lambda: target.validate(data, many=True)
+def inner():
+    return m.Schema.from_dict({"b": fields.String(required=True)})
 
 
-def unknown_keys(size):
-    target, data = schema(a=fields.Integer()), {f"k{number}": 1 for number in range(size)}
-    return lambda: target.validate(data)
+def wrong(field, build):
+    """An attack by data of a size on a schema with this field; of many objects, if it is a list."""
 
+    def attack(size):
+        target, data = schema(a=field()), build(size)
+        return lambda: target.validate(data, many=isinstance(data, list))
 
-def wrong_list(size):
-    target, data = schema(a=fields.List(fields.String())), {"a": [1] * size}
-    return lambda: target.validate(data)
-
-
-def wrong_mapping(size):
-    target = schema(a=fields.Dict(keys=fields.String(), values=fields.String()))
-    data = {"a": {f"k{number}": 1 for number in range(size)}}
-    return lambda: target.validate(data)
-
-
-def wrong_nested(size):
-    inner = m.Schema.from_dict({"b": fields.String(required=True)})
-    target, data = schema(a=fields.List(fields.Nested(inner))), {"a": [{"c": 1}] * size}
-    return lambda: target.validate(data)
+    return attack
 
 
 def text(field, build):
-    def attack(size):
-        target, data = schema(a=field()), {"a": build(size)}
-        return lambda: target.validate(data)
+    return wrong(field, lambda size: {"a": build(size)})
 
-    return attack
+
+def keys_of(size):
+    return {f"k{number}": 1 for number in range(size)}
 
 
 def string(*validators):
@@ -60,11 +47,23 @@ def string(*validators):
 
 MANY, LONG, DIGITS = 20_000, 200_000, 4_000
 ATTACKS = {
-    "objects with an error each": (wrong_items, MANY),
-    "unknown keys": (unknown_keys, MANY),
-    "list items with an error each": (wrong_list, MANY),
-    "mapping values with an error each": (wrong_mapping, MANY),
-    "nested objects with two errors each": (wrong_nested, MANY // 2),
+    "objects with an error each": (wrong(fields.Integer, lambda n: [{"a": None}] * n), MANY),
+    "unknown keys": (wrong(fields.Integer, keys_of), MANY),
+    "list items with an error each": (
+        wrong(lambda: fields.List(fields.String()), lambda n: {"a": [1] * n}),
+        MANY,
+    ),
+    "mapping values with an error each": (
+        wrong(
+            lambda: fields.Dict(keys=fields.String(), values=fields.String()),
+            lambda n: {"a": keys_of(n)},
+        ),
+        MANY,
+    ),
+    "nested objects with two errors each": (
+        wrong(lambda: fields.List(fields.Nested(inner())), lambda n: {"a": [{"c": 1}] * n}),
+        MANY // 2,
+    ),
     "Length, long text": (text(string(validate.Length(max=5)), "a".__mul__), LONG),
     "OneOf, long text": (text(string(validate.OneOf(["a", "b"])), "a".__mul__), LONG),
     "NoneOf, long text": (text(string(validate.NoneOf(["a", "b"])), "a".__mul__), LONG),

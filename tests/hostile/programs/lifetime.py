@@ -294,14 +294,8 @@ def hostile_values():
         def __iter__(self):
             return iter(({"name": "x"},))
 
-    kinds = {
-        "string": fields.String(),
-        "integer": fields.Integer(),
-        "float": fields.Float(),
-        "decimal": fields.Decimal(),
-        "boolean": fields.Boolean(),
-        "datetime": fields.DateTime(),
-        "uuid": fields.UUID(),
+    plain = ("String", "Integer", "Float", "Decimal", "Boolean", "DateTime", "UUID")
+    kinds = {name: getattr(fields, name)() for name in plain} | {
         "list": fields.List(fields.Integer()),
         "dict": fields.Dict(values=fields.Integer()),
         "nested": fields.Nested(Child),

@@ -11,6 +11,7 @@ import wrapt
 
 from althaia import marshmallow as ours
 from althaia.engine import instances, planner
+from tests.plans.programs import compare, outcome
 
 UNITS = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
 SPANS = [
@@ -103,13 +104,6 @@ OTHERS = [
 ]
 
 
-def outcome(call, *args):
-    try:
-        return repr(call(*args))
-    except Exception as error:
-        return f"{type(error).__name__} {error}"
-
-
 def answers(ma):
     spans, functions, others = schemas(ma)
     found = []
@@ -135,8 +129,7 @@ def answers(ma):
 def main():
     warnings.simplefilter("ignore")
     instances.build_at_once(True)
-    for number, (theirs, mine) in enumerate(zip(answers(real), answers(ours), strict=True)):
-        assert theirs == mine, f"{number}:\n real {theirs}\n ours {mine}"
+    compare(answers(real), answers(ours))
     for cls in schemas(ours):
         for direction in ("dump", "load"):
             own = {step.attr for step in planner.build(cls(), direction).steps if not step.narrow}

@@ -11,6 +11,7 @@ import marshmallow as real
 from althaia import marshmallow as ours
 from althaia import seam
 from althaia.engine import instances, planner
+from tests.plans.programs import compare, outcome
 
 instances.build_at_once(True)
 seam.load_engine()
@@ -102,14 +103,6 @@ LEFT = {"stamp", "stamp_ms", "checked"}
 """Loaded by the field's own method in all releases; the last is validated by it in some."""
 
 
-def outcome(call, *args, **options):
-    try:
-        return repr(call(*args, **options))
-    except Exception as error:
-        shown = getattr(error, "messages", error.args), getattr(error, "valid_data", None)
-        return f"{type(error).__name__} {shown!r}"
-
-
 def answers(ma):
     """What a library says to all of the input, with messages that user code shares."""
     found = []
@@ -127,8 +120,7 @@ def answers(ma):
 
 
 def compare_answers():
-    for number, (theirs, mine) in enumerate(zip(answers(real), answers(ours), strict=True)):
-        assert theirs == mine, f"{number}:\n real {theirs}\n ours {mine}"
+    compare(answers(real), answers(ours))
 
 
 def compare_plans():
