@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from collections import OrderedDict
 
 import pytest
 
@@ -104,10 +105,13 @@ def test_what_on_bind_field_leaves(ma, log, on_bind):
 
 
 INIT = written(
-    {}, "self",
+    {"OrderedDict": OrderedDict}, "self",
     fewer='if self.tag % 2: del self.dump_fields["id"]',
     reordered="self.dump_fields = dict(reversed(self.dump_fields.items()))",
     mixed='if self.tag == 3: self.load_fields["id"] = type(self)("x").fields["own_field"]',
+    of_own_type='self.dump_fields = type("Own", (dict,), {})(self.dump_fields)',
+    in_order="self.dump_fields = OrderedDict(reversed(self.dump_fields.items()))",
+    ordered="self.ordered = self.tag == 2",
     shadowed='self.get_attribute = lambda obj, name, default: f"{name} of {self.tag}"',
     own_hook="self._hooks = {}",
     own_options="""self.unknown = "include" if self.tag % 2 else "exclude"

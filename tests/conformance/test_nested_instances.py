@@ -78,6 +78,21 @@ def test_whose_the_fields_of_a_copy_are(ma, log, of_field, ordered):
             use(log, schema)
 
 
+def test_names_that_run_code(ma, log):
+    class Names(list):
+        def __iter__(self):
+            log("asked for", len(self))
+            return super().__iter__()
+
+    Inner = ma.Schema.from_dict({"a": ma.fields.Integer(), "b": ma.fields.String()})
+    selected = Inner(only=Names("ab"))
+    Outer = ma.Schema.from_dict(
+        {"n": ma.fields.Nested(selected), "more": ma.fields.Nested(Inner(), only=Names("a"))}
+    )
+    for _ in range(3 * COPIES):
+        use(log, Outer())
+
+
 def test_copies_of_several_parents(ma, log):
     outer, inner = classes(ma)
     schemas = [outer() for _ in range(COPIES)]

@@ -133,7 +133,7 @@ cdef Prototype prototype_after_hook(
         snapshot({} if field is None else vars_of(field)) for field in made.fields
     ]
     made.schema, made.blueprint, made.before = copied, before.blueprint, before
-    made.changes, made.sets = before.changes, before.sets
+    made.changes = before.changes
     made.index = {id(field): number for number, field in enumerate(made.fields)}
     made.attributes = before.attributes
     return made

@@ -20,7 +20,6 @@ cdef tuple MAPPINGS = ("declared_fields", *BOUND_MAPPINGS)
 cdef tuple METHODS = ("_serialize_method", "_deserialize_method")
 cdef tuple SELECTIONS = ("only", "exclude")
 cdef object ordered_dict = OrderedDict
-cdef object ZERO = 0, ONE = 1
 # The number of None, which marshmallow-sqlalchemy declares for a name that it leaves out.
 cdef int NO_FIELD = -1
 
@@ -44,11 +43,10 @@ cdef class Prototype:
     cdef list snapshots
 
     # Read when the first instance needs a field of its own: the fields by number, the number of
-    # each by id(field), the changes by number, and the sets of names in the fields, each once.
+    # each by id(field), and the changes by number.
     cdef list fields
     cdef dict index
     cdef list changes
-    cdef list sets
     # The attributes that a lazy instance lacks, in upstream's order. For a mapping of own fields:
     # the names in it with the numbers of their fields.
     cdef dict attributes
@@ -57,14 +55,14 @@ cdef class Prototype:
 
     cdef int read(self):
         """Read how the attributes of an instance are made."""
-        self.fields, self.index, self.changes, self.sets, self.bindings = [], {}, [], [], {}
+        self.fields, self.index, self.changes, self.bindings = [], {}, [], {}
         cdef dict attributes = {}, alike = {}
         for name, value in list(vars_of(self.schema).items()):
             if name in MAPPINGS and self.original is None:
                 entries = tuple([
                     (key, number_of(self, field, self.schema)) for key, field in value.items()
                 ])
-                attributes[name] = alike.setdefault((type(value), entries), entries)
+                attributes[name] = alike.setdefault(entries, entries)
             elif name in late_names:
                 attributes[name] = None
         self.attributes = attributes
@@ -78,16 +76,7 @@ cdef class Prototype:
 
         :param own_fields: the schema's own fields so far. The missing ones are added.
         """
-        cdef dict built = {}
-        cdef object value = None, last = None
-        for name, numbers in self.attributes.items():
-            # Mostly a mapping has the same fields as the one before.
-            if numbers is None or numbers is not last:
-                value = self.attribute(name, own_fields, schema)
-            else:
-                value = value.copy()
-            built[name], last = value, numbers
-        return built
+        return {name: self.attribute(name, own_fields, schema) for name in self.attributes}
 
     cdef attribute(self, name, OwnFields own_fields, schema):
         """Return one attribute of an instance; see :func:`build`."""
@@ -137,18 +126,18 @@ cdef class OwnFields:
     made yet."""
 
     cdef Prototype prototype
-    # The instance's fields and sets by number; None for those that were not made yet.
+    # The instance's fields by number; None for those that were not made yet. Of a *loose* one calls
+    # needed only the schema: its attributes are still the prototype's, apart from its sets of
+    # names, and user code does not get it.
     cdef list by_number
-    cdef list sets
-    # One bit for each nested field of which calls needed only the schema: its attributes are still
-    # the prototype's, apart from its sets of names. User code does not get it.
-    cdef object loose
+    # Its sets of names by the id() of the prototype's, because several fields may share one.
+    cdef dict sets
     # If these are the fields of another instance, of which upstream's code has made a copy: the
     # instance, to which they stay bound.
     cdef object origin
 
     cdef bint is_loose(self, Py_ssize_t number):
-        return self.loose is not ZERO and self.loose >> number & 1
+        return vars_of(self.by_number[number]).get("root") is self.prototype.schema
 
     cdef bint has(self, Py_ssize_t number, bint loose):
         """Whether there is an own field of this number; one that is as construction would have left
@@ -163,7 +152,6 @@ cdef class OwnFields:
         PyDict_SetItem(state, "_schema", None)
         # The nested schema's own ``__init__`` is given its sets of names, and may change them.
         self.change_names(number, state)
-        self.loose |= ONE << number
         self.by_number[number] = own
 
     cdef int change_names(self, Py_ssize_t number, dict state):
@@ -194,7 +182,6 @@ cdef class OwnFields:
         if field is None:
             field = self.by_number[number] = clone(self.prototype.fields[number])
         elif self.is_loose(number):
-            self.loose ^= ONE << number
             if not ALTHAIA_HAS_GIL:
                 # Another thread may be binding the same one, to a field around it of its own.
                 field = self.by_number[number] = clone(field)
@@ -239,9 +226,10 @@ cdef class OwnFields:
             elif rule == METHOD:
                 value = MethodType(value, schema)
             elif rule == NAMES:
-                if self.sets[value] is None:
-                    self.sets[value] = upstream.OrderedSet(self.prototype.sets[value])
-                value = self.sets[value]
+                key = id(value)
+                if key not in self.sets:
+                    self.sets[key] = upstream.OrderedSet(value)
+                value = self.sets[key]
             else:
                 value = [
                     self.make(each, schema) if type(each) is int else each
@@ -260,8 +248,7 @@ cdef OwnFields own_fields_of(Prototype prototype, OwnFields before):
     own_fields.by_number = (
         [None] * len(prototype.fields) if before is None else list(before.by_number)
     )
-    own_fields.sets = [None] * len(prototype.sets) if before is None else list(before.sets)
-    own_fields.loose = ZERO if before is None else before.loose
+    own_fields.sets = {} if before is None else PyDict_Copy(before.sets)
     return own_fields
 
 
@@ -285,7 +272,7 @@ cdef number_of(Prototype prototype, field, schema):
     for name in SELECTIONS:
         value = state.get(name)
         if type(value) is upstream.OrderedSet:
-            changes.append((name, NAMES, number_of_set(prototype, value)))
+            changes.append((name, NAMES, value))
     parent = state.get("parent")
     if parent is None:
         return number
@@ -315,13 +302,3 @@ cdef number_of(Prototype prototype, field, schema):
             for each in state["tuple_fields"]
         ]))
     return number
-
-
-cdef Py_ssize_t number_of_set(Prototype prototype, value):
-    """Return the number of a set of names; add it if it is new. Several fields may share one."""
-    cdef Py_ssize_t i
-    for i in range(len(prototype.sets)):
-        if prototype.sets[i] is value:
-            return i
-    prototype.sets.append(value)
-    return len(prototype.sets) - 1
