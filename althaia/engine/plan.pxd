@@ -26,7 +26,6 @@ cdef class Guard:
     cdef object schema_type
     cdef object members
     cdef tuple members_keys, members_values
-    cdef bint members_plain
     cdef uint64_t members_version, state_version
     # One for each of `types`, of the objects in `fields`, of `entries`.
     cdef unsigned int* type_tags
@@ -109,6 +108,7 @@ cdef InstanceDict existing_dict(schema)
 cdef made_dict(schema)
 cdef int adopt_instances(cls)
 cdef int put_dict(obj, dict state)
+cdef dict vars_of(obj)
 
 
 # Before CPython 3.12 each allocation may run the GC, and with it user code: finalizers and
@@ -263,7 +263,8 @@ cdef class Upstream:
     cdef readonly str collection_keyword
     # The makers of steps: those for upstream's functions, see `by_function` in planner/steps.pyx;
     # those for the functions of other packages, see `by_name` there.
-    cdef public tuple makers_by_function, makers_by_name
+    cdef public dict makers_by_function
+    cdef public tuple makers_by_name
     # The entries for guards of several groups, by the set of them.
     cdef dict entries
     # By class and name: whether the source of upstream's method of the class was reviewed.

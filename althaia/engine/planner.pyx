@@ -26,7 +26,7 @@ from althaia.cpython.primitives cimport (
 from althaia.engine.analysis cimport Analysis, is_data_descriptor
 from althaia.engine.instances cimport at_once, hooked_prototype, prototype_to_plan
 from althaia.engine.plan cimport (
-    ABSENT, BUILDING, DUMP, LEFT, LOAD, MOST_CLASSES, Counters, InstanceDict, Plan, Upstream,
+    ABSENT, BUILDING, DUMP, EMPTY, LEFT, LOAD, MOST_CLASSES, Counters, InstanceDict, Plan, Upstream,
     counters_of, existing_dict, instance_dict, is_lazy, made_dict, state_now, static, upstream,
 )
 from althaia.engine.run cimport (

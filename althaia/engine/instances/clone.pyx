@@ -5,7 +5,6 @@ Everything in this folder that copies a field calls :func:`clone`. The seam call
 """
 
 cdef extern from "Python.h":
-    object PyObject_GenericGetDict(object obj, void* context)
     ctypedef struct PyTypeObject:
         pass
     object PyType_GenericAlloc(PyTypeObject* cls, Py_ssize_t items)
@@ -46,11 +45,6 @@ cdef made_with(cls, dict attributes):
     made = PyType_GenericAlloc(<PyTypeObject*>cls, 0)
     put_dict(made, attributes)
     return made
-
-
-cdef dict vars_of(obj):
-    """Return an object's instance dictionary without asking its class."""
-    return <dict>PyObject_GenericGetDict(obj, NULL)
 
 
 def copied_fields(declared, deepcopy):

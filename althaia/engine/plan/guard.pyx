@@ -12,10 +12,6 @@ the address of one. It watches
 - the names in the schema's instance dictionary that override class attributes used by the plan.
 """
 
-cdef extern from "Python.h":
-    object PyObject_GenericGetDict(object obj, void* context)
-
-
 althaia_start_watching()
 
 
@@ -137,7 +133,6 @@ cdef class Guard:
         self.schema_type = types[0][0]
         self.schema_names = schema_names
         self.members = members
-        self.members_plain = type(members) is dict
         self.members_keys, self.members_values = members_snapshot
         if sibling is not None:
             self.members_keys = shared(sibling.members_keys, self.members_keys)
@@ -162,7 +157,7 @@ cdef class Guard:
         self.watched = <althaia_watched*>zeroed(size, sizeof(althaia_watched))
         for i in range(size):
             field, cls, (keys, values) = fields[i]
-            state = PyObject_GenericGetDict(field, NULL)
+            state = vars_of(field)
             values = shared(<tuple>known.get(<Py_ssize_t><void*>field), values)
             records += [field, cls, state, keys, values]
             self.watched[i].place = althaia_watched_place(field, state)
@@ -252,7 +247,7 @@ cdef class Guard:
 
     cdef bint _same_members(self):
         cdef uint64_t version
-        if self.members_plain:
+        if type(self.members) is dict:
             if althaia_has_noted_version(self.members, &self.members_version):
                 return True
             version = althaia_version_to_note(self.members)

@@ -4,6 +4,7 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
     ctypedef struct PyTypeObject:
         const char* tp_name
+    object PyObject_GenericGetDict(object obj, void* context)
     object PyType_GenericAlloc(PyTypeObject* cls, Py_ssize_t items)
 
 cdef extern from "althaia/cpython/layout.h":
@@ -159,3 +160,8 @@ cdef int put_dict(obj, dict state):
         # CPython could not allocate the dictionary that is to be replaced, and reports that by this
         # exception.
         raise MemoryError from None
+
+
+cdef dict vars_of(obj):
+    """Return an object's instance dictionary without asking its class."""
+    return <dict>PyObject_GenericGetDict(obj, NULL)

@@ -165,7 +165,7 @@ cdef class Upstream:
             [each[0] for each in variants.items() if each not in FEATURES_BY_VARIANT]
         )
         self.find_features(set(variants.items()))
-        self.makers_by_function = ({}, {})
+        self.makers_by_function = {}
         self.makers_by_name = ({}, {})
         self.entries = {}
         self.reviewed_methods = {}

@@ -52,31 +52,28 @@ class Kind(namedtuple("Kind", _OF_KIND, defaults=(None, None, None, None))):
     __slots__ = ()
 
 
-def identity(function):
-    """Return a key that no other living function has.
+def identity(method, function):
+    """Return a key of a function, in the place of the method of this name, that no other has.
 
     It is a str. An int key is reference-counted by the thread that made it, so that in a build
     without the GIL other threads would wait for each other at each look-up.
     """
-    return f"{id(function):x}"
+    return f"{method} {id(function):x}"
 
 
 def by_function(Upstream upstream, kinds):
-    """Return the makers for dumping and for loading, by the function that each replaces.
+    """Return the makers of steps by the method that each replaces.
 
     The key is the identity of the function. So neither the name of the field's class matters nor
     which base defines the method.
     """
-    cdef tuple found = ({}, {})
+    cdef dict found = {}
     for kind in kinds:
-        cls = upstream.fields.get(kind.name)
-        methods = (("_serialize", kind.dump), ("_deserialize", kind.load))
-        for direction, (method, maker) in enumerate(methods):
-            if cls is not None and maker is not None:
-                # Which class defines a method is not the same in all releases.
-                function = seam.pristine[cls].get(method)
-                if function is not None:
-                    found[direction][identity(function)] = (f"fields.{kind.name}.{method}", maker)
+        # Which class defines a method is not the same in all releases.
+        methods = seam.pristine.get(upstream.fields.get(kind.name), EMPTY)
+        for name, maker in (("_serialize", kind.dump), ("_deserialize", kind.load)):
+            if maker is not None and name in methods:
+                found[identity(name, methods[name])] = (f"fields.{kind.name}.{name}", maker)
     return found
 
 
@@ -274,7 +271,7 @@ cdef _maker(Analysis analysis, field, str method, int direction):
     if known is not None:
         return known
     function = static(type(field), method)
-    known = upstream.makers_by_function[direction].get(identity(function))
+    known = upstream.makers_by_function.get(identity(method, function))
     if known is not None:
         qualified_name, maker = known
         analysis.require_reviewed(qualified_name)
