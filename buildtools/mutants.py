@@ -159,7 +159,8 @@ def run(
             if built().returncode or _binaries(tree) == known:
                 continue
             began = time.monotonic()
-            stages = [_tests_of(tree, mutant.path), ["@tests/quick.txt"], ["tests"]]
+            nearest = tests_of(mutant.path.relative_to("althaia"), table_of_tests(tree))
+            stages = [[f"tests/{name}" for name in nearest], ["@tests/quick.txt"], ["tests"]]
             found = any(finds(tests) for tests in stages[: 3 if whole else 2])
         finally:
             path.write_text(text, "utf-8")
@@ -179,16 +180,18 @@ def _binaries(tree: Path) -> dict[Path, str]:
     return {path: sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
-def _tests_of(tree: Path, path: Path) -> list[str]:
-    """The tests that ``tests/README.md`` names for a source file, the nearest row's."""
-    rows = re.findall(
-        r"^\| (`[^|]+`) \| (.+) \|$", (tree / "tests/README.md").read_text("utf-8"), re.M
-    )
-    source = path.relative_to("althaia").with_suffix("").as_posix()
-    fits = [
-        (len(name), tests)
-        for names, tests in rows
-        for name in re.findall(r"`([^`]+)`", names)
-        if f"{source}/".startswith(f"{name.removesuffix('.pyx')}/")
-    ]
-    return [f"tests/{name}" for name in re.findall(r"`([^`]+)`", max(fits)[1])]
+def table_of_tests(tree: Path) -> dict[str, list[str]]:
+    """The tests that ``tests/README.md`` names, by source file or folder."""
+    page = (tree / "tests/README.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`[^|]+`) \| (.+) \|$", page.partition("| --- |")[2], re.M)
+    pairs = [[re.findall(r"`([^`]+)`", cell) for cell in row] for row in rows]
+    return {source: tests for sources, tests in pairs for source in sources}
+
+
+def tests_of(source: Path, table: Mapping[str, list[str]]) -> list[str]:
+    """The tests of the nearest row of the table for a source file; none without a row.
+
+    :param source: relative to the package. ``FLOOR.pyx`` and ``FLOOR.pxd`` belong to ``FLOOR``
+    """
+    names = [source, source.with_suffix(".pyx"), source.with_suffix(""), *source.parents]
+    return next((table[name.as_posix()] for name in names if name.as_posix() in table), [])

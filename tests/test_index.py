@@ -5,24 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from buildtools import mutants
+
 ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "tests"
 SOURCES = ("*.py", "*.pyx", "*.pxd", "*.pyi", "*.h", "*.pxi")
 PAGE = (TESTS / "README.md").read_text("utf-8")
-
-
-def rows() -> dict[str, list[str]]:
-    """The tests of each module that a row of the table names."""
-    found = re.findall(r"^\| (`[^|]+`) \| (.+) \|$", PAGE.partition("| --- |")[2], re.M)
-    pairs = [tuple(re.findall(r"`([^`]+)`", cell) for cell in row) for row in found]
-    return {source: tests for sources, tests in pairs for source in sources}
-
-
-def rows_for(source: str, table: dict[str, list[str]]) -> list[str]:
-    """The rows for a source file; ``FLOOR.pyx`` and ``FLOOR.pxd`` belong to ``FLOOR``."""
-    stem = source.removesuffix(".pxd").removesuffix(".pyx")
-    names = {source, stem, f"{stem}.pyx"}
-    return [row for row in table if row in names or source.startswith(f"{row}/")]
+TABLE = mutants.table_of_tests(ROOT)
 
 
 def sources() -> list[str]:
@@ -32,13 +21,17 @@ def sources() -> list[str]:
 
 
 def test_each_module_has_a_row() -> None:
-    table = rows()
-    assert len(table) > 20
-    assert not [source for source in sources() if not rows_for(source, table)]
+    assert len(TABLE) > 20
+    assert not [source for source in sources() if not mutants.tests_of(Path(source), TABLE)]
+    assert mutants.tests_of(Path("engine/run.pxd"), TABLE) == TABLE["engine/run"]
+    assert (
+        mutants.tests_of(Path("engine/planner/steps.pyx"), TABLE)
+        == TABLE["engine/planner/steps.pyx"]
+    )
 
 
 def test_each_row_has_a_module_and_tests_that_there_are() -> None:
-    for source, tests in rows().items():
+    for source, tests in TABLE.items():
         assert (ROOT / "althaia" / source).exists(), source
         assert tests, source
         assert not [name for name in tests if not (TESTS / name).exists()], source

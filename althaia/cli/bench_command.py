@@ -60,13 +60,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> Answer:
-    both = options.dump == options.load
-    directions = [d for d in ("dump", "load") if both or getattr(options, d)]
     if min(options.rounds, options.objects) < 1:
         raise CommandError("--rounds and --objects are at least 1")
-    report = measured(
-        options.schema, directions, options.rounds, options.objects, options.data, options.source
-    )
+    report = measured(options)
     found = {**report, "rows": [asdict(row) for row in report["rows"]]}
     return int(any(map(_is_wrong, report["rows"]))), found, "\n".join(_lines(report))
 
@@ -75,21 +71,16 @@ def _is_wrong(row: Row) -> bool:
     return not row.identical and row.deterministic
 
 
-def measured(
-    schema: str,
-    directions: list[str],
-    rounds: int,
-    count: int,
-    file: str | None = None,
-    source: str | None = None,
-) -> dict[str, Any]:
+def measured(options: argparse.Namespace) -> dict[str, Any]:
     """Return the figures of a schema.
 
-    :param file: the data, as is ``source``; with neither so many objects are made up
     :raises CommandError: it cannot be measured
     """
+    both = options.dump == options.load
+    directions = [d for d in ("dump", "load") if both or getattr(options, d)]
+    schema, rounds = options.schema, options.rounds
+    data = {"file": options.data, "source": options.source, "count": options.objects}
     with ExitStack() as stack:
-        data = {"file": file, "source": source, "count": count}
         pair = Pair(stack, schema=schema, use="measure", directions=directions, **data)
         watch = stack.enter_context(bar(1))
         sides = (pair.upstream, pair.planned)
@@ -112,7 +103,7 @@ def measured(
         "data": given["about"],
         "failing": given["failing"],
         "failure": "".join(given["why"]),
-        "made_up": not (file or source),
+        "made_up": not (options.data or options.source),
         "rows": rows,
         "unplanned": explained["left"] or [why for why in [explained["no_plans"]] if why],
     }

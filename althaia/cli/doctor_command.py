@@ -114,8 +114,8 @@ def _release(info: Info) -> Verdict:
         return Verdict(WRONG, "release", "no marshmallow is installed")
     text += f", from {info.real_location}"
     lost = [*served.lost, *(f"the hook {hook} has no place" for hook in served.left_out)]
-    if served.unknown:
-        lost.append(f"{len(served.unknown)} functions of it are unknown and not planned")
+    if served.unread:
+        lost.append(f"{len(served.unread)} functions of it are unknown and not planned")
     state = WRONG if served.how == release.UNTOUCHED else NOTE if lost else OK
     return Verdict(state, "release", "; ".join([text, *lost]))
 

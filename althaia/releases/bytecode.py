@@ -28,15 +28,16 @@ _READ: Final = (
     "patching.py",
     "digests.py",
     "meanings.py",
-    "semantics.toml",
 )
-"""Our own files on which the code depends, besides the patches."""
+"""Our own files on which the code depends, besides the patches and the semantic lock."""
 
 
 def code_of(sources: Mapping[str, bytes], folder: str, version: str, *, engine: bool) -> Hooked:
     """Return what :func:`althaia.releases.source.hooked` returns, from the cache if possible."""
+    queue, lock = patch_queue(), data_of("semantics.toml")
+    ours = b"".join([*map(data_of, _READ), lock, *queue.values()])
     about = f"{folder}\0{version}\0{sys.flags.optimize}\0{engine}\0{' '.join(sources)}"
-    made_from = (about.encode(errors="surrogatepass"), b"\0".join(sources.values()), _ours())
+    made_from = (about.encode(errors="surrogatepass"), b"\0".join(sources.values()), ours)
     head = b"".join([_MAGIC, MAGIC_NUMBER, *map(source_hash, made_from)])
     for place in _places(folder):
         found = _read(place, head)
@@ -44,7 +45,7 @@ def code_of(sources: Mapping[str, bytes], folder: str, version: str, *, engine: 
             return found
     from althaia.releases.source import hooked
 
-    code = hooked(sources, folder, version, engine=engine)
+    code = hooked(sources, folder, version, queue, lock, engine=engine)
     if not sys.dont_write_bytecode:
         rest = marshal.dumps(code)
         for place in _places(folder):
@@ -61,10 +62,6 @@ def written(path: str) -> str | None:
     :param path: one of its files
     """
     return next(filter(os.path.exists, _places(os.path.dirname(path))), None)
-
-
-def _ours() -> bytes:
-    return b"".join([*map(data_of, _READ), *patch_queue().values()])
 
 
 def data_of(name: str) -> bytes:

@@ -13,7 +13,6 @@ from importlib.util import decode_source
 from typing import TYPE_CHECKING, Final
 
 from althaia.releases import digests, meanings, patching
-from althaia.releases.bytecode import data_of, patch_queue
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -26,13 +25,23 @@ Hooked = tuple[dict[str, "CodeType"], list[str], list[str], dict[str, str]]
 variants of functions that behave differently."""
 
 
-def hooked(sources: Mapping[str, bytes], folder: str, version: str, *, engine: bool) -> Hooked:
+def hooked(
+    sources: Mapping[str, bytes],
+    folder: str,
+    version: str,
+    queue: Mapping[str, bytes],
+    lock: bytes,
+    *,
+    engine: bool,
+) -> Hooked:
     """Return the code of marshmallow's files with the hooks that fit.
 
     A file that is not valid Python has no code, and its functions count as missing.
 
     :param sources: by file, relative to the package: ``experimental/context.py``.
     :param folder: the package's, for tracebacks.
+    :param queue: the patches by name.
+    :param lock: the semantic lock.
     :param engine: whether this build has an engine
     """
     codes: dict[str, CodeType] = {}
@@ -47,12 +56,12 @@ def hooked(sources: Mapping[str, bytes], folder: str, version: str, *, engine: b
         except (SyntaxError, ValueError):
             continue
         found |= digests.of_tree(name, parsed[name][1])
-    table = meanings.Table.parse(decode_source(data_of("semantics.toml")))
+    table = meanings.Table.parse(decode_source(lock))
     unread, variants = table.meanings_of_all(found)
-    queue = [patching.parse(name, decode_source(data)) for name, data in patch_queue().items()]
+    patches = [patching.parse(name, decode_source(data)) for name, data in queue.items()]
     for name, (text, tree) in parsed.items():
         file = patching.PatchedFile(text, tree)
-        left_out += _patched(queue, file, name, version, engine, unread)
+        left_out += _patched(patches, file, name, version, engine, unread)
         patched = ast.parse(file.text, paths[name])
         _stand_where_upstream_does(patched, file, text.split("\n"))
         codes[name] = compile(_renamed(patched), paths[name], "exec", dont_inherit=True)

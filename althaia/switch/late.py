@@ -10,15 +10,17 @@ import sys
 from types import ModuleType
 
 from althaia.switch.config import is_no
-from althaia.switch.redirect import contents
 from althaia.switch.release import REAL
 
 
-def holders(real: dict[str, ModuleType]) -> dict[str, list[str]]:
+def holders(
+    real: dict[str, ModuleType], others: dict[str, dict[str, object]]
+) -> dict[str, list[str]]:
     """Return by module the names in it that refer to the real library or to its objects, in the
     order in which the imports of these modules began.
 
     :param real: the modules of the real library, by name
+    :param others: what all other modules contain, by name
     """
     owned = {id(module) for module in real.values()}
     for module in real.values():
@@ -26,11 +28,9 @@ def holders(real: dict[str, ModuleType]) -> dict[str, list[str]]:
             if f"{getattr(value, '__module__', '')}.".startswith(f"{REAL}."):
                 owned.add(id(value))
     found = {}
-    for name, module in sys.modules.copy().items():
-        if not f"{name}.".startswith(f"{REAL}."):
-            held = [key for key, value in contents(module).items() if _is_made_of(value, owned)]
-            if held:
-                found[name] = sorted(held)
+    for name, contents in others.items():
+        if held := [key for key, value in contents.items() if _is_made_of(value, owned)]:
+            found[name] = sorted(held)
     return found
 
 

@@ -115,7 +115,9 @@ class _Redirect:
             if real and not force:
                 from althaia.switch import late
 
-                raise LatePatchError(late.holders(real), how)
+                loaded = sys.modules.copy().items()
+                others = {k: contents(module) for k, module in loaded if not _below(k, REAL)}
+                raise LatePatchError(late.holders(real, others), how)
             for name, module in real.items():
                 self._set_aside.setdefault(name, module)
                 del sys.modules[name]

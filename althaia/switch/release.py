@@ -45,6 +45,8 @@ class Release:
     :ivar location: the folder of its files, which may be in an archive; "" if it has none.
     :ivar lost: what cannot be planned on this release, and why, in sentences.
     :ivar left_out: hooks of ours that have no place in its files.
+    :ivar unread: its functions whose code was not reviewed. What depends on them has no plan.
+    :ivar variants: its functions that behave differently, and the name of the variant.
     """
 
     def __init__(self, version: str, how: str, spec: ModuleSpec | None) -> None:
@@ -54,8 +56,9 @@ class Release:
         self.location = os.path.dirname(spec.origin) if spec and spec.origin else ""
         self.lost: list[str] = []
         self.left_out: list[str] = []
-        self.unread: list[str] = []
-        self.variants: dict[str, str] = {}
+        built = installed.build_info().get("semantics", {}) if how == COMPILED else {}
+        self.unread: list[str] = built.get("differing", [])
+        self.variants: dict[str, str] = built.get("variants", {})
         self._codes: dict[str, CodeType] = {}
         self._said = False
 
@@ -86,6 +89,16 @@ class Release:
         exec(self._codes.get(file) or loader.get_code(name), module.__dict__)
         if name == REAL:
             self.say()
+
+    def as_dict(self) -> dict[str, str | list[str]]:
+        """Return what is known of it as plain data."""
+        return {
+            "version": self.version,
+            "how": self.how,
+            "left_out": self.left_out,
+            "lost": self.lost,
+            "unknown": self.unread,
+        }
 
     def leave(self, why: str) -> None:
         """Leave it as it is, because of what is said."""
@@ -143,11 +156,8 @@ def serve() -> Release:
     global _served
     if _served is None:
         _served = find()
-        if _served.how == COMPILED:
-            built = installed.build_info().get("semantics", {"differing": (), "variants": {}})
-            seam.serve(None, built["differing"], built["variants"])
-        else:
-            seam.serve(_served.version, _served.unread, _served.variants)
+        version = None if _served.how == COMPILED else _served.version
+        seam.serve(version, _served.unread, _served.variants)
         if _served.how == UNTOUCHED:
             seam.without_engine(_served.lost[-1])
     return _served

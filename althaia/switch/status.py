@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import platform
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from althaia.switch import config, installed, redirect, release
-from althaia.switch.release import COMPILED, INTERPRETED
+from althaia.switch.release import COMPILED, INTERPRETED, Release
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -27,20 +27,6 @@ def suggested(variable: str) -> str:
     """Return an unknown variable with the one that is meant, for people."""
     meant = config.meant(variable)
     return f"{variable} (did you mean {meant}?)" if meant else variable
-
-
-class Served(NamedTuple):
-    """The marshmallow that ``import marshmallow`` yields while it is redirected."""
-
-    version: str
-    how: str
-    """``compiled``, ``interpreted`` from the installed files, or ``untouched``."""
-    left_out: list[str]
-    """Hooks of ours that have no place in its files."""
-    lost: list[str]
-    """What else cannot be planned, in sentences."""
-    unknown: list[str]
-    """Its functions whose code was not reviewed. What depends on them has no plan."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +51,7 @@ class Info:
     real_version: str | None
     """The version of the real marshmallow, or None if it is not installed."""
     real_location: str | None
-    served: Served
+    served: Release
     """Which release is served, or would be."""
     plans: str
     """``on``, or ``none`` and why."""
@@ -97,9 +83,10 @@ class Info:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain data, ready for JSON."""
-        found = asdict(self) | {"served": self.served._asdict()}
-        real = {key: found.pop(f"real_{key}") for key in ("version", "location")}
-        return {**found, "compiled": self.compiled, "stale": list(self.stale), "real": real}
+        found = vars(self) | {"compiled": self.compiled, "stale": list(self.stale)}
+        found["served"] = self.served.as_dict()
+        found["real"] = {key: found.pop(f"real_{key}") for key in ("version", "location")}
+        return found
 
     def as_text(self, *, verbose: bool = False) -> str:
         """Return the same for reading, one fact a line.
@@ -122,7 +109,7 @@ class Info:
             else "nothing",
             "hooks left out": ", ".join(served.left_out),
             "lost": "; ".join(served.lost),
-            "not known": served.unknown and f"{len(served.unknown)} functions; --json names them",
+            "not known": served.unread and f"{len(served.unread)} functions; --json names them",
             "plans": self.plans,
             "settings": ", ".join(k for k, on in self.settings.items() if on) or "none",
             "unknown variables": ", ".join(map(suggested, self.unknown_variables)),
@@ -151,7 +138,7 @@ def info() -> Info:
     """
     stamp = installed.build_info()
     upstream = (stamp.get("upstream") or {}).get("version")
-    served, location = _served(stamp), redirect.real_location()
+    served, location = release.served() or release.find(), redirect.real_location()
     return Info(
         version=stamp.get("version", "unknown"),
         upstream=upstream,
@@ -167,14 +154,6 @@ def info() -> Info:
         settings=config.settings().as_dict(),
         unknown_variables=config.settings().unknown,
     )
-
-
-def _served(stamp: dict[str, Any]) -> Served:
-    served = release.served() or release.find()
-    is_compiled = served.how == release.COMPILED
-    differing: list[str] = stamp.get("semantics", {}).get("differing", [])
-    unknown = differing if is_compiled else served.unread
-    return Served(served.version, served.how, served.left_out, served.lost, unknown)
 
 
 def interpreter_features() -> dict[str, bool]:

@@ -8,15 +8,16 @@ from __future__ import annotations
 import json
 import re
 from ast import literal_eval
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, time, timedelta, tzinfo
 from decimal import Decimal
 from enum import Enum
+from itertools import zip_longest
 from reprlib import Repr
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from althaia.trust.notes import BEGINNING
@@ -40,10 +41,15 @@ _short.maxdict = _short.maxlist = _short.maxtuple = _short.maxset = 4
 _short.maxlevel = 3
 LONGEST: Final = 160
 
-Written = list[Any]
-"""A value as plain data: the name of its type, its text, and its parts, each with its step of the
-path. A value without parts has None there, and its whole repr as its text."""
-_Look = Callable[[Any], tuple[Any, str, dict[str, Any] | None]]
+
+class Written(NamedTuple):
+    """A value as plain data, which JSON knows as a list."""
+
+    type: str
+    text: str
+    """A value's whole repr if it has no parts."""
+    parts: list[tuple[str, Any]] | None
+    """Each with its step of the path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,7 @@ def first_difference(planned: Any, upstream: Any) -> Difference | None:
     if same and isinstance(planned, (str, bytes)):
         return _difference_of_texts(planned, upstream)
     path = type(planned).__name__ if same and isinstance(planned, BaseException) else ""
-    return _difference(planned, upstream, path, frozenset(), _look, short_repr)
+    return _difference(planned, upstream, path)
 
 
 def _difference_of_texts(planned: Any, upstream: Any) -> Difference | None:
@@ -84,12 +90,10 @@ def _difference_of_texts(planned: Any, upstream: Any) -> Difference | None:
     if planned == upstream:
         return None
     with suppress(ValueError, RecursionError):
-        values = json.loads(planned), json.loads(upstream)
-        if found := _difference(*values, "", frozenset(), _look, short_repr):
+        if found := _difference(json.loads(planned), json.loads(upstream)):
             return found
-    pairs = enumerate(zip(planned, upstream, strict=False))
-    shorter = min(len(planned), len(upstream))
-    place = next((index for index, (one, other) in pairs if one != other), shorter)
+    pairs = enumerate(zip_longest(planned, upstream))
+    place = next(index for index, (one, other) in pairs if one != other)
     part = slice(max(place - 20, 0), place + 40)
     return Difference(f"(character {place})", repr(planned[part]), repr(upstream[part]))
 
@@ -103,58 +107,50 @@ def written(value: Any, above: tuple[int, ...] = ()) -> Written:
     cls, text, parts = _look(value)
     name = _name(cls)
     if parts is None or id(value) in above:
-        return [name, text or "…", None]
+        return Written(name, text or "…", None)
     inside = (*above, id(value))
-    return [name, short_repr(value), [[key, written(part, inside)] for key, part in parts.items()]]
+    return Written(
+        name, short_repr(value), [(key, written(part, inside)) for key, part in parts.items()]
+    )
 
 
-def first_difference_of_written(planned: Written, upstream: Written) -> Difference | None:
-    """Return the first difference of two results in this form, or None."""
-    if planned == upstream:
-        return None
-    if planned[0] == upstream[0] == "str":
-        return first_difference(literal_eval(planned[1]), literal_eval(upstream[1]))
-
-    def look(value: Written) -> tuple[str, str, dict[str, Written] | None]:
-        return value[0], value[1], None if value[2] is None else dict(value[2])
-
-    return _difference(planned, upstream, "", frozenset(), look, lambda value: _shortened(value[1]))
+def first_difference_of_written(planned: Any, upstream: Any) -> Difference | None:
+    """Return the first difference of two results in this form, as JSON gives it, or None."""
+    one, other = Written(*planned), Written(*upstream)
+    if one.type == other.type == "str":
+        return first_difference(literal_eval(one.text), literal_eval(other.text))
+    return _difference(one, other)
 
 
 def _difference(
-    planned: Any,
-    upstream: Any,
-    path: str,
-    above: frozenset[tuple[int, int]],
-    look: _Look,
-    show: Callable[[Any], str],
+    planned: Any, upstream: Any, path: str = "", above: frozenset[tuple[int, int]] = frozenset()
 ) -> Difference | None:
-    """Return the first difference of two values.
+    """Return the first difference of two values, written or not.
 
     :param above: the pairs around them, because values may contain themselves
-    :param look: gives a value's type, its text, and its parts
-    :param show: gives what is shown of a value
     """
     pair = (id(planned), id(upstream))
     if planned is upstream or pair in above:
         return None
     if type(planned) is type(upstream) is str and planned == upstream:
         return None  # The most frequent case.
-    (cls, text, parts), (other_cls, other_text, others) = look(planned), look(upstream)
+    (cls, text, parts), (other_cls, other_text, others) = _look(planned), _look(upstream)
     where = path.removeprefix(".")
     if cls != other_cls:
-        one, other = f"{_name(cls)} {show(planned)}", f"{_name(other_cls)} {show(upstream)}"
+        one = f"{_name(cls)} {short_repr(planned)}"
+        other = f"{_name(other_cls)} {short_repr(upstream)}"
         return Difference(where, one, other)
     if parts is None or others is None:
-        return None if text == other_text else Difference(where, show(planned), show(upstream))
+        same = text == other_text
+        return None if same else Difference(where, short_repr(planned), short_repr(upstream))
     inside = above | {pair}
     for key in {**parts, **others}:
         if key not in parts or key not in others:
             one, other = (
-                show(each[key]) if key in each else "(missing)" for each in (parts, others)
+                short_repr(each[key]) if key in each else "(missing)" for each in (parts, others)
             )
             return Difference(f"{path}{key}".removeprefix("."), one, other)
-        if found := _difference(parts[key], others[key], path + key, inside, look, show):
+        if found := _difference(parts[key], others[key], path + key, inside):
             return found
     if list(parts) == list(others):
         return None
@@ -164,6 +160,9 @@ def _difference(
 
 def _look(value: Any) -> tuple[Any, str, dict[str, Any] | None]:
     """Return a value's type, and its parts or else its whole text."""
+    if type(value) is Written:
+        parts = None if value.parts is None else {k: Written(*part) for k, part in value.parts}
+        return value.type, value.text, parts
     parts = None if isinstance(value, _WHOLE) else _parts(value)
     return type(value), repr_of(value) if parts is None else "", parts
 
@@ -203,6 +202,7 @@ def _own_attributes(value: Any) -> dict[str, Any]:
 
 
 def _name(cls: Any) -> str:
+    """Return the name of a type, which a written value's is already."""
     if isinstance(cls, str):
         return cls
     name = f"{cls.__module__}.{cls.__qualname__}"
@@ -219,6 +219,8 @@ def repr_of(value: Any) -> str:
 
 def short_repr(value: Any) -> str:
     """Return a shortened repr of a value, even if its own ``__repr__`` raises."""
+    if type(value) is Written:
+        return _shortened(value.text)
     try:
         return _shortened(_short.repr(value))
     except Exception:

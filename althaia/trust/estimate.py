@@ -21,8 +21,7 @@ from time import perf_counter, process_time, thread_time
 from typing import Any, Final
 
 from althaia import seam
-from althaia.trust import profile_views as views
-from althaia.trust import seam_layers
+from althaia.trust import seam_layers, units
 from althaia.trust.compare import PLANNED, UPSTREAM, given, outcome, running, why_not
 from althaia.trust.input_copies import copy_of
 
@@ -215,7 +214,7 @@ def text(found: dict[str, Any]) -> Iterator[str]:
     if not found["lines"]:
         yield "No schema was dumped or loaded."
         return
-    theirs, ours, loading, wait = (views.time(found[name]) for name in _COLUMNS)
+    theirs, ours, loading, wait = (units.time(found[name]) for name in _COLUMNS)
     part = found["althaia"] / found["marshmallow"]
     yield (
         f"marshmallow is {found['share']:.0%} of this process's processor time. With althaia the "
@@ -224,9 +223,9 @@ def text(found: dict[str, Any]) -> Iterator[str]:
     )
     yield _row("schema", "call", "calls", _COLUMNS)
     for line in found["lines"]:
-        calls = views.number(int(line.get("calls", 0) + line.get("unplanned", 0)))
-        cells = [views.time(line[name]) for name in _COLUMNS]
-        yield _row(views.short(line["schema"], 21), line["call"], calls, cells)
+        calls = units.number(int(line.get("calls", 0) + line.get("unplanned", 0)))
+        cells = [units.time(line[name]) for name in _COLUMNS]
+        yield _row(units.short(line["schema"], 21), line["call"], calls, cells)
         if line["why"] and not line["measured"]:
             yield f"  not measured: {shorten(line['why'], 64, placeholder=' …')}"
 

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from textwrap import wrap
 from time import perf_counter
 from types import CodeType, FrameType
 from typing import Any, Final
@@ -25,7 +26,7 @@ from typing import Any, Final
 from althaia import seam
 from althaia.switch import redirect
 from althaia.switch.release import has_engine, why_no_plans
-from althaia.trust import profile_views, seam_layers
+from althaia.trust import seam_layers, units
 
 DIRECTIONS: Final = {
     "dump": "dump",
@@ -36,9 +37,16 @@ DIRECTIONS: Final = {
 }
 """By the name of the seam's function or of marshmallow's method."""
 
+WIDTH: Final = 80
+MOST_FUNCTIONS: Final = 10
+"""How many functions a table of them has."""
 CALIBRATION: Final = 2_000
 """So many calls are made to measure what watching takes."""
 
+_ROUGHLY = (
+    "~ watching your functions took more than a fifth of the line's time; as much as was measured "
+    "with empty functions is subtracted"
+)
 _NO_PLANS = "No plans run here: calls are timed as a whole, and nothing is known of your own code."
 
 
@@ -83,6 +91,11 @@ class Line:
             name = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})"
             self.code[name] = self.code.get(name, 0.0) + taken
 
+    @property
+    def is_rough(self) -> bool:
+        """Whether watching took much of the time."""
+        return self.overhead > self.own / 5
+
     def settle(self) -> None:
         """Sort the functions, and tell whose they are. What was measured with no more than its
         overhead took no time."""
@@ -117,10 +130,55 @@ class Profile:
 
     def as_text(self) -> str:
         """Tables of at most 80 columns."""
-        return profile_views.text(self)
+        return "\n".join(line.rstrip() for line in _lines(self))
 
     def __repr__(self) -> str:
         return f"<Profile of {len(self.lines)} schemas and directions>"
+
+
+def _lines(profile: Profile) -> Iterator[str]:
+    """Yield the tables: schemas, the user's code, what is outside plans."""
+    if not profile.lines:
+        yield "No schema was dumped or loaded."
+    else:
+        yield _row("schema", "", "calls", "objects", "total", "own", "user")
+    for line in profile.lines:
+        user = f"{line.user / line.own:.0%}" if line.own and line.user else "-"
+        counts = map(units.number, (line.calls, line.objects))
+        times = [units.time(line.seconds), units.time(line.own)]
+        if line.is_rough:
+            times[1] = f"~{times[1]}"
+        yield _row(units.short(line.schema, 33), line.direction, *counts, *times, user)
+    for whose, heading in (("code", "Your own code"), ("packages", "Code of installed packages")):
+        if code := _functions(profile, whose):
+            yield from ("", heading)
+        for spent, label in code:
+            yield f"  {units.time(spent):>8}  {units.short(label, WIDTH - 12)}"
+    if outside := [line for line in profile.lines if line.outside_calls]:
+        yield from ("", "Outside a plan, as a class's first calls are; explain says why")
+    for line in outside:
+        calls = f"{units.number(line.outside_calls)} of {units.number(line.calls)} calls"
+        name = units.short(f"{line.schema}.{line.direction}", WIDTH - 38)
+        yield f"  {units.time(line.outside):>8}  {name} ({calls})"
+    if any(line.is_rough for line in profile.lines):
+        yield from ("", *wrap(_ROUGHLY, WIDTH))
+    if profile.note:
+        yield from ("", *wrap(profile.note, WIDTH))
+
+
+def _row(schema: str, direction: str, *cells: str) -> str:
+    calls, objects, total, own, user = cells
+    return f"{schema:<34}{direction:<6}{calls:>8}{objects:>9}{total:>8}{own:>9}{user:>6}"
+
+
+def _functions(profile: Profile, whose: str) -> list[tuple[float, str]]:
+    """Return the functions that took most, with their seconds."""
+    code = (
+        (seconds, f"{units.short(line.schema, 30)}.{line.direction}: {name}")
+        for line in profile.lines
+        for name, seconds in getattr(line, whose).items()
+    )
+    return sorted(code, reverse=True)[:MOST_FUNCTIONS]
 
 
 _Lines = dict[tuple[str, str], Line]

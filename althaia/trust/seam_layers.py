@@ -18,28 +18,14 @@ Layer = Callable[[str, Hook], Hook | None]
 
 NAMES: Final = tuple(seam._OWN)
 
-_OPTIONS: Final = (
+_INIT: Final = (
     *("only", "exclude", "many", "load_only", "dump_only", "partial", "unknown", "context"),
 )
-# How upstream's method is called with the arguments of the seam's hook.
-_CALLS: Final[dict[str, Callable[..., Any]]] = {
-    "construct": lambda own, schema, *options: own["__init__"](
-        object.__new__(type(schema)), **dict(zip(_OPTIONS, options, strict=False))
-    ),
-    "dump": lambda own, schema, obj, many: own["dump"](schema, obj, many=many),
-    "serialize": lambda own, schema, obj, many: own["_serialize"](schema, obj, many=many),
-    "dumps": lambda own, schema, obj, args, many, options, as_bytes=False: (
-        schema.dumps(obj, many=many, **options).encode()
-        if as_bytes
-        else own["dumps"](schema, obj, *args, many=many, **options)
-    ),
-    "load": lambda own, schema, data, many, partial, unknown, postprocess: own["_do_load"](
-        schema, data, many=many, partial=partial, unknown=unknown, postprocess=postprocess
-    ),
-    "loads": lambda own, schema, text, many, partial, unknown, options: own["loads"](
-        schema, text, many=many, partial=partial, unknown=unknown, **options
-    ),
-}
+"""The parameters of upstream's ``__init__`` in the order of the seam's."""
+_CALL: Final = ("many", "partial", "unknown", "postprocess")
+"""The same of the other methods, which take the first ones of these behind the data."""
+_METHODS: Final = {"serialize": "_serialize", "load": "_do_load"}
+"""Those that have another name than the seam's function."""
 
 _lock = RLock()
 _layers: list[Layer] = []
@@ -109,4 +95,15 @@ def _rebuild() -> None:
 def run_upstream(name: str, schema: Any, args: tuple[Any, ...]) -> Any:
     """Call upstream's method from its first statement on, with the arguments of the seam's hook."""
     own = seam.pristine[seam.defined["schema"]["Schema"]]
-    return _CALLS[name](own, schema, *args)
+    if name == "construct":
+        new = object.__new__(type(schema))
+        return own["__init__"](new, **dict(zip(_INIT, args, strict=False)))
+    data, *given = args
+    if name == "dumps":
+        positional, many, options, *as_bytes = given
+        if any(as_bytes):
+            return schema.dumps(data, many=many, **options).encode()
+        return own["dumps"](schema, data, *positional, many=many, **options)
+    options = given.pop() if name == "loads" else {}
+    options = dict(zip(_CALL, given, strict=False)) | options
+    return own[_METHODS.get(name, name)](schema, data, **options)

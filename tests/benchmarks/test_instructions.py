@@ -38,19 +38,13 @@ def figures(ratio: float) -> dict[str, float]:
     return {"upstream": 1000, "ours": 1000 / ratio, "ratio": ratio}
 
 
-def test_a_ratio_that_moved_is_said_with_its_direction():
+def test_what_moved_and_what_has_no_counterpart_is_said():
     baseline = {"small": figures(6.0), "orders": figures(10.0), "hooks": figures(2.0)}
     counted = {"small": figures(6.1), "orders": figures(9.6), "hooks": figures(2.1)}
     orders, hooks = instructions.moved(baseline, counted)
     assert orders.startswith("orders: 10.00× became 9.60× (-4.0%, WORSE)")
     assert hooks.startswith("hooks: 2.00× became 2.10× (+5.0%, better)")
-
-
-def test_within_the_tolerance_nothing_is_said():
     assert instructions.moved({"small": figures(6.0)}, {"small": figures(5.9)}) == []
-
-
-def test_cases_without_a_counterpart_are_named():
     said = instructions.moved({"old": figures(1.0)}, {"new": figures(1.0)})
     assert said == ["new: not in the baseline", "old: in the baseline but not counted"]
 

@@ -9,6 +9,7 @@ import pytest
 
 from buildtools import lock as locks
 from buildtools.errors import BuildError
+from buildtools.layout import Layout
 from buildtools.lock import Lock
 from buildtools.upstream import Upstream, from_distribution, from_folder
 
@@ -25,63 +26,42 @@ def test_the_installed_release_is_what_the_sdist_holds(pinned: Upstream) -> None
     assert not pinned.pinned
 
 
-def test_one_changed_byte_is_seen(pinned: Upstream, locked: Lock) -> None:
-    files = {**pinned.files, "utils.py": pinned.files["utils.py"] + b"\n"}
-    with pytest.raises(BuildError, match=r"utils\.py: expected sha256 [0-9a-f]{64}, found"):
-        locks.check(locked, replace(pinned, files=files))
+def test_another_release_and_other_files_are_refused(pinned: Upstream, locked: Lock) -> None:
+    files = pinned.files
+    fewer = {name: data for name, data in files.items() if name != "utils.py"}
+    for changed, said in (
+        ({"files": files | {"utils.py": b"x"}}, r"utils\.py: expected sha256 [0-9a-f]{64}, found"),
+        ({"files": files | {"new.py": b""}}, r"new\.py: is in .* and not in the lock"),
+        ({"files": fewer}, r"utils\.py: is in the lock and not in"),
+        ({"version": "9.9"}, r"expected release 4\.4\.0, found 9\.9"),
+    ):
+        with pytest.raises(BuildError, match=said):
+            locks.check(locked, replace(pinned, **changed))
 
 
-def test_a_file_more_or_less_is_seen(pinned: Upstream, locked: Lock) -> None:
-    with pytest.raises(BuildError, match=r"new\.py: is in .* and not in the lock"):
-        locks.check(locked, replace(pinned, files={**pinned.files, "new.py": b""}))
-    fewer = {name: data for name, data in pinned.files.items() if name != "utils.py"}
-    with pytest.raises(BuildError, match=r"utils\.py: is in the lock and not in"):
-        locks.check(locked, replace(pinned, files=fewer))
-
-
-def test_another_release_is_refused(pinned: Upstream, locked: Lock) -> None:
-    with pytest.raises(BuildError, match=r"expected release 4\.4\.0, found 9\.9"):
-        locks.check(locked, replace(pinned, version="9.9"))
-
-
-def test_rendering_and_reading_agree(locked: Lock, tmp_path: Path) -> None:
+def test_rendering_and_reading_agree(layout: Layout, locked: Lock, tmp_path: Path) -> None:
+    assert layout.lock.read_text("utf-8") == locks.render(locked)
     path = tmp_path / "lock.toml"
+    with pytest.raises(BuildError, match="no usable lock file"):
+        locks.read(path)
     path.write_text(locks.render(locked), "utf-8")
     assert locks.read(path) == locked
 
 
-def test_the_file_is_as_rendered(locked: Lock, layout: object) -> None:
-    from buildtools.layout import Layout
-
-    assert isinstance(layout, Layout)
-    assert layout.lock.read_text("utf-8") == locks.render(locked)
-
-
-def test_a_missing_lock_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(BuildError, match="no usable lock file"):
-        locks.read(tmp_path / "lock.toml")
-
-
-def test_a_folder_without_sources_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BuildError, match=r"without src/marshmallow/schema\.py"):
-        from_folder(tmp_path)
-
-
-def test_sources_without_a_licence_are_refused(tmp_path: Path) -> None:
+def test_folders_that_lack_something_are_refused(tmp_path: Path) -> None:
     package = tmp_path / "deep" / "er" / "src" / "marshmallow"
     package.mkdir(parents=True)
-    (package / "schema.py").write_text("")
-    with pytest.raises(BuildError, match="no LICENSE beside it"):
-        from_folder(tmp_path / "deep" / "er")
-
-
-def test_sources_that_do_not_say_their_release_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "schema.py").write_text("")
-    (tmp_path / "LICENSE").write_text("")
-    with pytest.raises(BuildError, match="says which release of marshmallow"):
-        from_folder(tmp_path)
-    (tmp_path / "PKG-INFO").write_text("Name: marshmallow\nVersion: 4.4.0\n")
-    assert from_folder(tmp_path).version == "4.4.0"
+    for folder, made, said in (
+        (tmp_path, None, r"without src/marshmallow/schema\.py"),
+        (package.parents[1], package / "schema.py", "no LICENSE beside it"),
+        (package.parents[1], package.parents[1] / "LICENSE", "says which release of marshmallow"),
+    ):
+        if made:
+            made.touch()
+        with pytest.raises(BuildError, match=said):
+            from_folder(folder)
+    (package.parents[1] / "PKG-INFO").write_text("Name: marshmallow\nVersion: 4.4.0\n")
+    assert from_folder(package.parents[1]).version == "4.4.0"
 
 
 @pytest.mark.slow

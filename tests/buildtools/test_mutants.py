@@ -40,9 +40,3 @@ def test_all_floors_have_their_turn(layout: Layout) -> None:
 
     assert drawn(1) == drawn(1) != drawn(2)
     assert len({re.sub(r"(engine/\w+|\w+).*", r"\1", name[8:]) for name in drawn(1)}) > 9
-
-
-def test_each_module_has_tests_of_its_own(layout: Layout) -> None:
-    for each in islice(mutants.draw(layout, 3), 60):
-        for name in mutants._tests_of(layout.root, each.path):
-            assert (layout.root / name).exists()

@@ -111,17 +111,6 @@ def test_names() -> None:
         ("sum(sizes)", "sum(\n        sizes,\n    )"),
         ('by: str = "x"', "by: str = 'x'"),
     ],
-    ids=[
-        "docstrings",
-        "comment",
-        "blank lines",
-        "arguments",
-        "result",
-        "local",
-        "class attributes",
-        "layout",
-        "quotes",
-    ],
 )
 def test_words_are_no_meaning(old: str, new: str) -> None:
     assert digests(SOURCE.replace(old, new)) == digests(SOURCE)

@@ -122,23 +122,6 @@ def test_fail_on_unplanned(explain, what, code):
 
 
 @pytest.mark.parametrize(
-    ("what", "said"),
-    [
-        ("nowhere", "there is no module 'nowhere'"),
-        ("bad", "the module raised ZeroDivisionError: division by zero"),
-        ("bad:Order", "the module raised ZeroDivisionError: division by zero"),
-        ("json", "json has no schema classes"),
-    ],
-)
-def test_what_cannot_be_shown(explain, what, said):
-    done = explain(what)
-    assert (done.returncode, done.stdout) == (2, "")
-    [line] = done.stderr.splitlines()
-    assert line.startswith(f"python -m althaia explain: {said}")
-    assert line.endswith("bad.py, line 1)") is what.startswith("bad")
-
-
-@pytest.mark.parametrize(
     "words",
     [
         "info --verbose",

@@ -157,57 +157,12 @@ def test_a_difference_is_said_and_not_timed(bench):
     assert "dump 1 object: patched: True by althaia, False by" in " ".join(shown.stdout.split())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["Stamped", "Process"])
-def test_what_is_not_deterministic_is_no_difference(bench, name):
-    done = bench(f"shop:{name}", "--dump", "--json")
-    assert done.returncode == 0
-    for row in report(done)["rows"]:
-        assert (row["identical"], row["deterministic"], row["ratio"]) == (False, False, None)
-    shown = " ".join(bench(f"shop:{name}", "--dump").stdout.split())
-    assert re.search(r"dump 1 object: \w+: not deterministic, marshmallow gave ", shown)
-    assert "DIFFERENT" not in shown
-    assert "please report" not in shown
-
-
-@pytest.mark.slow
-def test_the_user_s_own_data(bench, tmp_path):
-    (tmp_path / "lines.ndjson").write_text(
-        '{"number": 4, "name": "a"}\n\n{"number": 99}\n{"number": 5}\n'
-    )
-    shown = report(bench("shop:Line", "--load", "--data", "lines.ndjson", "--json"))
-    assert [row["work"] for row in shown["rows"]] == ["load 1 object", "load 2 objects"]
-    assert all(row["identical"] for row in shown["rows"])
-    assert shown["failing"] == 1
-    assert "Must be greater than or equal to 3" in shown["failure"]
-    said = " ".join(bench("shop:Line", "--load", "--data", "lines.ndjson").stdout.split())
-    assert "1 left out, because alone they fail: load: ValidationError: {'number'" in said
-    (tmp_path / "line.json").write_text('{"number": 4}')
-    shown = report(bench("shop:Line", "--dump", "--data", "line.json", "--json"))
-    assert [row["work"] for row in shown["rows"]] == ["dump 1 object"]
-
-
-@pytest.mark.slow
-def test_made_values_pass_the_validators(bench):
-    shown = report(bench("shop:Bounded", "--load", "--json", "--objects", "50"))
-    assert (shown["failing"], shown["failure"]) == (0, "")
-    assert [row["identical"] for row in shown["rows"]] == [True, True]
-
-
 def test_made_values_that_do_not_load_are_left_out(bench):
     shown = bench("shop:Coded")
     assert shown.returncode == 0, shown.stderr
     assert "3 left out, because alone they fail: load: ValidationError: {'code': [" in shown.stdout
     assert "with --data FILE, or objects with --source MODULE:NAME." in shown.stdout
     assert "load 1 object" not in shown.stdout
-
-
-def test_a_module_that_ends_the_process_is_named(bench, tmp_path):
-    (tmp_path / "exits.py").write_text("import sys; sys.exit()\n")
-    done = bench("exits:Order")
-    assert done.returncode == 2
-    assert "raised SystemExit (" in done.stderr
-    assert done.stderr.endswith("exits.py, line 1)\n")
 
 
 def test_ctrl_c_ends_without_a_traceback(tmp_path):
@@ -230,22 +185,52 @@ def test_ctrl_c_ends_without_a_traceback(tmp_path):
         (tmp_path / "begun").unlink()
 
 
-@pytest.mark.slow
-def test_objects_of_the_user_s_own(bench):
-    shown = report(bench("shop:Painted", "--source", "shop:things", "--json"))
-    assert shown["data"] == "2 shop.Thing of shop:things"
-    assert [row["work"] for row in shown["rows"]][1] == "dump 2 objects"
-    shown = report(bench("shop:Painted", "--source", "shop:make_things", "--dump", "--json"))
-    assert shown["data"] == "3 shop.Thing of shop:make_things"
-    assert all(row["identical"] for row in shown["rows"])
+MEASURED = {
+    "Line --load --data lines.ndjson": ("load", 2, 1, "3 records of lines.ndjson"),
+    "Line --dump --data line.json": ("dump", 1, 0, "1 records of line.json, loaded to dict"),
+    "Bounded --load --objects 50": ("load", 50, 0, "made up from the fields"),
+    "Painted --dump --source shop:things": ("dump", 2, 0, "2 shop.Thing of shop:things"),
+    "Painted --dump --source shop:make_things": ("dump", 3, 0, "3 shop.Thing of"),
+    "Doubled --dump --source shop:some": ("dump", 2, 1, "3 dict of shop:some"),
+}
 
 
 @pytest.mark.slow
-def test_an_object_that_fails_is_counted_and_the_others_are_measured(bench):
-    shown = report(bench("shop:Doubled", "--source", "shop:some", "--dump", "--json"))
-    assert [row["work"] for row in shown["rows"]] == ["dump 1 object", "dump 2 objects"]
+@pytest.mark.parametrize(
+    ("words", "way", "count", "failing", "data"), [(w, *m) for w, m in MEASURED.items()]
+)
+def test_what_is_measured(bench, tmp_path, words, way, count, failing, data):
+    (tmp_path / "lines.ndjson").write_text(
+        '{"number": 4, "name": "a"}\n\n{"number": 99}\n{"number": 5}\n'
+    )
+    (tmp_path / "line.json").write_text('{"number": 4}')
+    shown = report(bench(*f"shop:{words}".split(), "--json"))
+    many = [f"{way} {count} objects"] if count > 1 else []
+    assert [row["work"] for row in shown["rows"]] == [f"{way} 1 object", *many]
     assert all(row["identical"] for row in shown["rows"])
-    assert (shown["failing"], shown["failure"][:15]) == (1, "dump: TypeError")
+    assert shown["failing"] == failing
+    assert data in shown["data"]
+    said = {"Line": "Must be greater than or equal to 3", "Doubled": "dump: TypeError"}
+    assert said.get(words.split()[0], "") in shown["failure"] if failing else not shown["failure"]
+
+
+@pytest.mark.slow
+def test_what_was_measured_is_said(bench):
+    said = " ".join(bench("shop:Painted").stdout.split())
+    assert "3 plain objects (types.SimpleNamespace) made up from the fields" in said
+    assert "no database, framework or JSON around them" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["Stamped", "Process"])
+def test_what_is_not_deterministic_is_no_difference(bench, name):
+    done = bench(f"shop:{name}", "--dump")
+    assert done.returncode == 0
+    shown = " ".join(done.stdout.split())
+    assert re.search(r"dump 1 object: \w+: not deterministic, marshmallow gave ", shown)
+    assert "not deterministic dump" in shown
+    assert "DIFFERENT" not in shown
+    assert "please report" not in shown
 
 
 @pytest.mark.slow
@@ -255,44 +240,6 @@ def test_what_fails_with_one_library_only_is_a_difference(bench):
     assert report(done)["rows"][-1]["difference"].startswith(
         "dump[1]: 'dump: ValueError:' by althaia, (missing) by marshmallow"
     )
-
-
-@pytest.mark.slow
-def test_what_was_measured_is_said(bench):
-    said = " ".join(bench("shop:Painted", "--source", "shop:things").stdout.split())
-    assert "2 shop.Thing of shop:things" in said
-    assert "no database, framework or JSON around them" in said
-    made = " ".join(bench("shop:Painted").stdout.split())
-    assert "3 plain objects (types.SimpleNamespace) made up from the fields" in made
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("shop:Painted", "--source", "shop:nothing"), "has no attribute 'nothing'"),
-        (("shop:Nope",), "has no attribute 'Nope'"),
-        (("shop:Painted", "--source", "shop:failing"), "shop:failing raised ZeroDivisionError"),
-        (("shop:number",), "no marshmallow schema"),
-        (("nowhere:Order",), "no module 'nowhere'"),
-        (("shop:Order", "--data", "missing.json"), "missing.json"),
-        (("shop:Broken", "--dump"), "ZeroDivisionError"),
-        (("shop:Coded", "--load"), "cannot be measured: load: ValidationError: {'code'"),
-        (("shop:Doubled",), "name objects of your own with --source MODULE:NAME"),
-        (("shop:Doubled", "--source", "shop:number"), "TypeError"),
-    ],
-)
-def test_what_cannot_be_measured_is_said(bench, words, said):
-    done = bench(*words)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stdout == ""
-
-
-def test_objects_and_a_file_exclude_each_other(bench):
-    done = bench("shop:Painted", "--source", "shop:things", "--data", "x.json")
-    assert done.returncode == 2
-    assert "argument --data: not allowed with argument --source" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -112,17 +112,6 @@ def test_records_are_loaded(compare, tmp_path):
 
 
 @NEEDS_ENGINE
-@pytest.mark.parametrize("words", [["--objects", "shop:plain"], ["--data", "plain.json"]])
-def test_dumps_that_all_raise_are_no_comparison(compare, tmp_path, words):
-    (tmp_path / "plain.json").write_text('[{"number": "x"}, {"number": "y"}]')
-    done = compare("shop:Order", *words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "every dump of 2 " in done.stderr
-    assert "raised an exception: dump [0]: ValueError: invalid literal for int()" in done.stderr
-    assert "--load loads records" in done.stderr
-
-
-@NEEDS_ENGINE
 def test_what_only_a_cycle_keeps_alive_is_gone_on_both_sides(compare):
     done = compare("shop:Order", "--objects", "shop:lazy")
     assert (done.returncode, done.stdout) == (2, "")
@@ -176,7 +165,7 @@ def test_each_call_has_a_name_and_an_answer(tmp_path, monkeypatch):
     calls = [f"{call} [{i}]" for i in range(3) for call in ("load", "loads")]
     about = "3 records of rows.jsonl"
     assert side.given == {"about": about, "calls": [*calls, "load all 3"]}
-    assert side.answer("load [1]") == {
+    assert json.loads(json.dumps(side.answer("load [1]"))) == {
         "answer": ["dict", "{'number': 1}", [[".number", ["int", "1", None]]]],
         "raised": "",
     }
@@ -187,36 +176,6 @@ def test_not_deterministic(compare):
     done = compare("shop:Clocked", "--objects", "shop:orders")
     assert done.returncode == 0, done.stdout
     assert "at: not deterministic, marshmallow gave" in done.stdout
-
-
-@NEEDS_ENGINE
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["shop:Missing", "--objects", "shop:orders"], "no attribute 'Missing'"),
-        (["nowhere:Order", "--objects", "shop:orders"], "there is no module 'nowhere'"),
-        (["shop:Order", "--objects", "shop:none"], "gives no objects"),
-        (["shop:Order", "--data", "missing.json"], "No such file"),
-        (["shop:orders", "--objects", "shop:orders"], "no marshmallow schema"),
-        (["shop:Order", "--objects", "shop:orders", "--load"], "and --data for --load"),
-        (["shop:Order"], "one of --objects and --data is required"),
-    ],
-)
-def test_what_cannot_run(compare, words, said):
-    done = compare(*words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-@NEEDS_ENGINE
-def test_a_module_that_fails_is_one_line(compare, tmp_path):
-    (tmp_path / "broken.py").write_text("raise RuntimeError('no settings')\n", "utf-8")
-    done = compare("broken:Order", "--objects", "shop:orders")
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert "raised RuntimeError: no settings" in done.stderr
-    assert "broken.py, line 1" in done.stderr
 
 
 def test_a_build_without_plans_compares_nothing(compare):

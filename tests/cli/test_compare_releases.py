@@ -1,4 +1,4 @@
-"""Compare mode finds a wrong answer on other releases: in a program, a suite, the command."""
+"""A wrong answer of a plan is found on other releases, in a program, a suite and the command."""
 
 from __future__ import annotations
 

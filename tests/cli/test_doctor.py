@@ -130,6 +130,24 @@ def test_a_pure_build_is_a_fact_and_the_advice_fits(
     assert release.why_no_plans() == said
 
 
+COMPILED, STALE, INTERPRETED = status.COMPILED, status.STALE, status.INTERPRETED
+
+
+@pytest.mark.parametrize(
+    ("states", "state", "said"),
+    [
+        ([COMPILED, COMPILED], "ok", "all 2 modules are compiled"),
+        ([COMPILED, STALE], "wrong", "stale, build it again: m1"),
+        ([COMPILED, INTERPRETED], "wrong", "not all modules are compiled for "),
+    ],
+)
+def test_a_build_that_is_not_whole_is_wrong(states, state, said):
+    modules = {f"m{number}": each for number, each in enumerate(states)}
+    verdict = doctor_command._build(replace(althaia.info(), modules=modules))
+    assert (verdict.state, verdict.subject) == (state, "build")
+    assert verdict.text.startswith(said)
+
+
 @NEEDS_ENGINE
 def test_plans_that_are_off_are_wrong(doctor):
     env = {"ALTHAIA_PATCH": "1", "ALTHAIA_PLANS": "0"}
@@ -162,24 +180,3 @@ def test_another_release_and_its_bytecode(doctor, tmp_path):
     assert "PYTHONDONTWRITEBYTECODE is set" in found["bytecode"][1]
     cached = {**env, "PYTHONDONTWRITEBYTECODE": ""}
     assert verdicts(doctor("--json", env=cached))["bytecode"][0] == "ok"
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["nowhere"], "there is no module 'nowhere'"),
-        (["app:nothing"], "has no attribute 'nothing'"),
-        (["bad:app"], "bad:app raised ZeroDivisionError: division by zero"),
-    ],
-)
-def test_an_application_that_cannot_be_imported(doctor, words, said):
-    done = doctor(*words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
-def test_explain_names_the_line_that_raised(run, doctor, tmp_path):
-    done = run("-m", "althaia", "explain", "bad:Order")
-    assert done.returncode == 2
-    assert f"ZeroDivisionError: division by zero ({tmp_path / 'bad.py'}, line 2)" in done.stderr

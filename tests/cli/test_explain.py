@@ -94,27 +94,6 @@ def test_without_plans_it_says_so(explain):
     assert "ALTHAIA_PLANS=0" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (["shop.schemas:"], "is not of the form package.module:Name"),
-        (["shop.nope:X"], "there is no module 'shop.nope'"),
-        (["shop.schemas:Nope"], "has no attribute 'Nope'"),
-        (["shop.schemas:not_a_schema"], "which is no marshmallow schema"),
-        (["shop.schemas:Custom"], "which is no marshmallow schema"),
-        (["shop.schemas:Asking"], "made without arguments, name an instance instead: Asking."),
-        (["./shop/schemas.py:Quote"], "'./shop/schemas.py' is no name of a module"),
-        (["shop/schemas.py:Quote"], "write package.module, not a path"),
-    ],
-)
-def test_what_it_cannot_explain(explain, words, text):
-    done = explain(*words)
-    assert done.returncode == 2
-    assert done.stderr.startswith("python -m althaia explain: ")
-    assert text in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_a_schema_of_the_real_marshmallow(explain):
     done = explain("shop.schemas:Quote", env={"ALTHAIA_DISABLE": "1"})
     assert done.returncode != 0
@@ -179,11 +158,3 @@ def test_classes_of_one_name_are_one_line(sdk):
 def test_a_schema_without_fields_is_not_planned_for_nothing(sdk):
     summary = sdk("sdk:Chooses").stdout.splitlines()[1]
     assert summary == "  dump: no fields, the schema has its own dump, of sdk.Chooses"
-
-
-def test_a_module_that_raises_has_file_and_line(explain, tmp_path):
-    (tmp_path / "brk.py").write_text("x = 1\nraise ValueError('no settings')\n")
-    done = explain("brk:S")
-    assert done.returncode == 2
-    assert "ValueError: no settings" in done.stderr
-    assert "brk.py, line 2" in done.stderr

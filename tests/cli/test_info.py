@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import althaia
-from althaia import cli
 from althaia.switch import status
 from tests.engine import HAS_ENGINE, NEEDS_ENGINE
 
@@ -56,20 +55,28 @@ def test_what_it_says(run):
     compiled = "althaia.marshmallow.schema" if HAS_ENGINE else "althaia.engine.door"
     assert compiled in shown["modules"]
     assert set(shown["modules"].values()) == {"compiled" if shown["compiled"] else "interpreted"}
-
-
-def test_the_text_says_the_same(run):
+    assert "interpreter" not in shown
+    patched = show(run, env={"ALTHAIA_PATCH": "1"})
+    assert patched == shown | {
+        "patched": True,
+        "how": "ALTHAIA_PATCH",
+        "settings": patched["settings"],
+    }
     text = run("-m", "althaia", "info").stdout
-    shown = show(run)
-    for fact in (
-        shown["version"],
-        shown["real"]["location"],
-        "marshmallow 4.4.0",
-    ):
+    for fact in (shown["version"], shown["real"]["location"], "marshmallow 4.4.0"):
         assert fact in text
-    verbose = run("-m", "althaia", "info", "--verbose").stdout
+
+
+def test_what_it_says_of_modules_and_interpreter(run):
+    shown = json.loads(run("-m", "althaia", "info", "--json", "--verbose").stdout)
+    facts = shown["interpreter"]
+    assert facts == status.interpreter_features()
+    text = run("-m", "althaia", "info", "--verbose").stdout
+    assert "this interpreter" in text
     for module in shown["modules"]:
-        assert module in verbose
+        assert module in text
+    for name, holds in facts.items():
+        assert f"  {name:<36}{'yes' if holds else 'no'}\n" in text
 
 
 def test_the_text_lists_only_modules_that_are_not_as_they_should_be():
@@ -89,41 +96,23 @@ def test_the_text_lists_only_modules_that_are_not_as_they_should_be():
     assert "m0" not in text_of(interpreted, interpreted)
 
 
+HOW = "import althaia; print(althaia.info().how)"
+PATCHED = HOW.replace(";", "; althaia.patch();")
+
+
 @pytest.mark.parametrize(
-    ("words", "env", "how"),
+    ("words", "asked", "how"),
     [
-        (
-            ["-c", "import althaia; althaia.patch(); print(althaia.info().how)"],
-            {},
-            "althaia.patch()",
-        ),
-        (
-            ["-m", "althaia", "-c", "import althaia; print(althaia.info().how)"],
-            {},
-            "python -m althaia",
-        ),
-        (
-            ["-c", "import althaia; print(althaia.info().how)"],
-            {"ALTHAIA_PATCH": "1"},
-            "ALTHAIA_PATCH",
-        ),
-        (
-            ["-c", "import althaia; althaia.patch(); print(althaia.info().how)"],
-            {"ALTHAIA_PATCH": "1"},
-            "ALTHAIA_PATCH",
-        ),
-        (["-c", "import althaia; print(althaia.info().how)"], {}, "None"),
+        (["-c", PATCHED], "", "althaia.patch()"),
+        (["-m", "althaia", "-c", HOW], "", "python -m althaia"),
+        (["-c", HOW], "1", "ALTHAIA_PATCH"),
+        (["-c", PATCHED], "1", "ALTHAIA_PATCH"),
+        (["-c", HOW], "", "None"),
     ],
 )
-def test_how_it_was_patched(run, words, env, how):
-    done = run(*words, env=env)
+def test_how_it_was_patched(run, words, asked, how):
+    done = run(*words, env={"ALTHAIA_PATCH": asked})
     assert done.stdout.strip() == how, done.stderr
-
-
-def test_patched_it_still_knows_the_real_one(run):
-    shown = show(run, env={"ALTHAIA_PATCH": "1"})
-    assert shown["patched"] is True
-    assert Path(shown["real"]["location"]).samefile(real_file())
 
 
 def test_it_imports_neither_library(run):
@@ -135,25 +124,16 @@ def test_it_imports_neither_library(run):
 
 
 @NEEDS_ENGINE
-def test_an_edited_source_is_stale_where_it_is_compiled(run, copied):
+def test_an_edited_source_is_stale_and_a_module_without_binary_interpreted(run, copied):
     source = copied / "althaia" / "marshmallow" / "validate.py"
     source.write_text(source.read_text("utf-8") + "\nEDITED = True\n", "utf-8")
-    shown = show(run, cwd=copied)
-    if shown["compiled"]:
-        assert shown["stale"] == ["althaia.marshmallow.validate"]
-        assert "its source has changed since" in run("-m", "althaia", "info", cwd=copied).stdout
-    else:
-        assert shown["stale"] == []
-
-
-@NEEDS_ENGINE
-def test_a_partly_compiled_package(run, copied):
-    binaries = [*copied.rglob("validate.*.so"), *copied.rglob("validate.*.pyd")]
-    for binary in binaries:
+    for binary in [*copied.rglob("class_registry.*.so"), *copied.rglob("class_registry.*.pyd")]:
         binary.unlink()
     shown = show(run, cwd=copied)
+    assert shown["stale"] == ["althaia.marshmallow.validate"]
+    assert shown["modules"]["althaia.marshmallow.class_registry"] == "interpreted"
     assert shown["compiled"] is False
-    assert shown["modules"]["althaia.marshmallow.validate"] == "interpreted"
+    assert "its source has changed since" in run("-m", "althaia", "info", cwd=copied).stdout
 
 
 @pytest.mark.parametrize("words", [[], ["--help"], ["--version"]])
@@ -225,19 +205,9 @@ def test_output_that_cannot_be_written(words, tmp_path):
     assert "Traceback" not in closed.stderr
 
 
-@pytest.mark.parametrize("command", ["", *cli.COMMANDS])
-def test_no_help_is_wider_than_the_terminal(run, command):
-    words = [command] if command else []
-    text = run("-m", "althaia", *words, "--help", env={"COLUMNS": "80"}).stdout
-    assert max(map(len, text.splitlines())) <= 80
-
-
-def test_what_holds_of_the_interpreter(run):
-    found = run("-m", "althaia", "info", "--json", "--verbose")
-    facts = json.loads(found.stdout)["interpreter"]
-    assert facts == status.interpreter_features()
-    text = run("-m", "althaia", "info", "--verbose").stdout
-    assert "this interpreter" in text
-    for name, holds in facts.items():
-        assert f"  {name:<36}{'yes' if holds else 'no'}\n" in text
-    assert "interpreter" not in show(run)
+@pytest.mark.parametrize("name", ["json", pytest.param("msgpack", marks=NEEDS_ENGINE), "bulk"])
+def test_a_module_is_there_when_somebody_asks(run, name):
+    """``import althaia`` is enough to use its modules; none is loaded before."""
+    code = f"import sys, althaia; print('althaia.{name}' in sys.modules, althaia.{name}.__name__)"
+    assert run("-c", code).stdout.split() == ["False", f"althaia.{name}"]
+    assert name in dir(althaia)

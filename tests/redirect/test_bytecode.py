@@ -75,7 +75,8 @@ def test_a_pure_build_runs_the_methods_of_the_release():
     file = Path(marshmallow.schema.__file__)
     sources = {"schema.py": file.read_bytes()}
     for engine in (True, False):
-        codes, *_ = source.hooked(sources, str(file.parent), "4.4.0", engine=engine)
+        given = bytecode.patch_queue(), bytecode.data_of("semantics.toml")
+        codes, *_ = source.hooked(sources, str(file.parent), "4.4.0", *given, engine=engine)
         constants = codes["schema.py"].co_consts
         (schema,) = (c for c in constants if getattr(c, "co_name", "") == "Schema")
         methods = [c for c in schema.co_consts if isinstance(c, CodeType)]
