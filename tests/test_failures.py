@@ -38,12 +38,7 @@ def pytest_of(folder: Path, *options: str, ci: bool = False) -> subprocess.Compl
     env = {name: value for name, value in os.environ.items() if name not in {"CI", "BUILD_NUMBER"}}
     env |= {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"} | ({"CI": "true"} if ci else {})
     return subprocess.run(
-        command,
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
+        command, cwd=folder, env=env, capture_output=True, text=True, encoding="utf-8"
     )
 
 

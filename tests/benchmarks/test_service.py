@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,6 +24,7 @@ from benchmarks.service.client import Request, RequestFailed, load
 from benchmarks.service.measure import at_share
 from benchmarks.service.profiler import Profiler
 from benchmarks.service.shop import data
+from tests.redirect import processes
 
 pytestmark = pytest.mark.slow
 
@@ -32,13 +32,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "benchmarks.service", *words],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-    )
+    return processes.run("-m", "benchmarks.service", *words, cwd=ROOT, timeout=900)
 
 
 @pytest.mark.skipif(not althaia.info().compiled, reason="it measures nothing but a compiled build")

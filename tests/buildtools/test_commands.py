@@ -16,6 +16,7 @@ from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.upstream import Upstream
 from tests.buildtools.forgetting import forget
+from tests.redirect import processes
 
 pytestmark = pytest.mark.slow
 
@@ -39,13 +40,7 @@ def options(layout: Layout, pinned: Upstream) -> Namespace:
 
 
 def typed(layout: Layout, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "buildtools", *words],
-        cwd=layout.root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return processes.run("-m", "buildtools", *words, cwd=layout.root, timeout=900)
 
 
 def test_patches_check_as_typed(layout: Layout, options: Namespace) -> None:

@@ -51,8 +51,7 @@ def applied(hunk: str, source: str = SOURCE) -> str:
 def test_a_hunk_goes_into_the_function_it_names() -> None:
     text = applied("@@ -1,1 +1,2 @@ Box.first\n+        hook()\n         if a:\n")
     assert text == SOURCE.replace(
-        "        if a:\n            return 1",
-        "        hook()\n        if a:\n            return 1",
+        "        if a:\n            return 1", "        hook()\n        if a:\n            return 1"
     )
 
 

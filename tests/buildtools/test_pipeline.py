@@ -20,6 +20,7 @@ from buildtools.modules import compiled_modules
 from buildtools.pipeline import build, is_pure, main
 from buildtools.upstream import Upstream
 from tests.buildtools.forgetting import forget
+from tests.redirect import processes
 
 pytestmark = pytest.mark.slow
 
@@ -195,15 +196,7 @@ def build_script(tree: Layout, layout: Layout, first: str) -> None:
 
 
 def run_script(tree: Layout) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "build_ext.py"],
-        cwd=tree.root,
-        env={**os.environ, "CFLAGS": "-O0"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return processes.run("build_ext.py", cwd=tree.root, env={"CFLAGS": "-O0"}, timeout=300)
 
 
 @needs_compiler
@@ -219,8 +212,7 @@ def test_our_modules_use_declarations_and_headers_beside_them(
     tree: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_module(
-        tree,
-        "from althaia.twice cimport twice\n\n\ndef total(int x):\n    return twice(x) + 1\n",
+        tree, "from althaia.twice cimport twice\n\n\ndef total(int x):\n    return twice(x) + 1\n"
     )
     (tree.package / "twice.pxd").write_text(
         'cdef extern from "althaia/twice.h":\n    int twice(int) nogil\n'

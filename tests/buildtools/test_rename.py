@@ -33,10 +33,7 @@ def test_only_imports_change() -> None:
     assert renamed == expected
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["import marshmallow", "import os, marshmallow.fields as f"],
-)
+@pytest.mark.parametrize("line", ["import marshmallow", "import os, marshmallow.fields as f"])
 def test_an_unknown_form_stops_the_build(line: str) -> None:
     with pytest.raises(BuildError, match=r"x\.py, line 2: expected only"):
         rename("x.py", f"pass\n{line}\n")

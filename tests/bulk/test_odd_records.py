@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import subprocess
-import sys
 from asyncio import CancelledError
 from collections import ChainMap
 from decimal import Decimal
@@ -28,6 +26,7 @@ from marshmallow import (
 from althaia import bulk
 from althaia.bulk.pieces import BLOCK
 from althaia.bulk.reading import partitions
+from tests.redirect import processes
 
 
 class Anything(Schema):
@@ -256,7 +255,5 @@ from tests.bulk import test_odd_records
 summary = bulk.check(test_odd_records.Anything, [sys.argv[1]], workers=2)
 print(summary.invalid, summary.exceptions, summary.lost)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(file)], capture_output=True, text=True, check=False
-    )
+    done = processes.run("-c", program, str(file), cwd=None, timeout=900)
     assert (done.stdout, done.stderr) == ("1 0 []\n", "")

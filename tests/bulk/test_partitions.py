@@ -68,10 +68,7 @@ def test_csv_with_breaks_and_quotes_in_cells(tmp_path, size):
 
 @pytest.mark.parametrize(
     ("head", "said"),
-    [
-        ("", "no line with the names"),
-        ("a,b,a\n1,2,3\n", "more than one column is named 'a'"),
-    ],
+    [("", "no line with the names"), ("a,b,a\n1,2,3\n", "more than one column is named 'a'")],
 )
 def test_csv_without_a_good_head(tmp_path, head, said):
     file = tmp_path / "x.csv"

@@ -12,6 +12,7 @@ import pytest
 
 from althaia import cli
 from tests.interpreters import sends_by_value
+from tests.redirect import processes
 
 # Each test starts a process, some several; tests/bulk has the same without the command line.
 pytestmark = pytest.mark.slow
@@ -36,14 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "althaia", *words],
-        cwd=folder,
-        env=os.environ | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return processes.run("-m", "althaia", *words, cwd=folder, env=variables, timeout=900)
 
 
 def test_all_is_valid(folder):

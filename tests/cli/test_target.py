@@ -23,8 +23,7 @@ def test_another_form(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "missing"),
-    [("nope:X", "nope"), ("os.nope:X", "os.nope"), ("nope.deeper:X", "nope")],
+    ("text", "missing"), [("nope:X", "nope"), ("os.nope:X", "os.nope"), ("nope.deeper:X", "nope")]
 )
 def test_no_such_module(text, missing):
     with pytest.raises(CommandError, match=f"no module '{missing}'"):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.once import once
+from tests.redirect import processes
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,12 +22,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.importorskip(module, reason="the docs extra is not installed")
 
     def make(folder: Path) -> None:
-        built = subprocess.run(
-            [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", str(folder)],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=300,
+        built = processes.run(
+            "-m", "sphinx", "-W", "--keep-going", "-q", "docs", str(folder), cwd=ROOT, timeout=300
         )
         assert built.returncode == 0, built.stderr
 

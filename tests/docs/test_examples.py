@@ -7,13 +7,12 @@ import builtins
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.docs.conftest import ROOT
+from tests.redirect import processes
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUNNABLE = re.compile(r"^```(python|console)\n", re.M)
@@ -35,14 +34,9 @@ def test_the_examples_run(page: Path, tmp_path: Path) -> None:
     if os.environ.get("ALTHAIA_PURE_BUILD"):
         pytest.skip("what examples show is what a compiled althaia prints")
     world = shutil.copytree(Path(__file__).parent / "world", tmp_path / "world")
-    ran = subprocess.run(
-        [sys.executable, "-m", "tests.docs.examples", str(page)],
-        cwd=world,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(world), str(ROOT)])},
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
+    words = ("-m", "tests.docs.examples", str(page))
+    env = {"PYTHONPATH": os.pathsep.join([str(world), str(ROOT)])}
+    ran = processes.run(*words, cwd=world, env=env, timeout=900)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout.count("not run, ") == text.count("<!-- skip: next "), ran.stdout
 

@@ -6,7 +6,6 @@ import re
 import shutil
 import struct
 import subprocess
-import sys
 import zlib
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 
 import althaia
 from tests.docs.conftest import ROOT
+from tests.redirect import processes
 
 pytestmark = pytest.mark.slow
 
@@ -26,13 +26,7 @@ def page(site: Path, name: str) -> str:
 
 def test_pages_show_what_the_source_says_today() -> None:
     """They are committed, because GitHub and the package index run nothing."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "docs/made.py", "--check"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = processes.run("-W", "ignore", "docs/made.py", "--check", cwd=ROOT, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import sysconfig
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import althaia
+from tests.redirect import processes
 
 pytest.importorskip("PyInstaller", reason="only where PyInstaller supports the interpreter")
 pytestmark = [
@@ -64,18 +64,11 @@ print(json.dumps({
 def application(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("frozen")
     (folder / "shop.py").write_text(PROGRAM)
-    words = ["--noconfirm", "--log-level", "WARN"]
+    words = ["-m", "PyInstaller", "--noconfirm", "--log-level", "WARN"]
     for name in ELSEWHERE:
         words += ["--exclude-module", name]
-    done = subprocess.run(
-        [sys.executable, "-m", "PyInstaller", *words, "shop.py"],
-        cwd=folder,
-        env={**os.environ, "PYINSTALLER_CONFIG_DIR": str(folder / "config")},
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
+    env = {"PYINSTALLER_CONFIG_DIR": str(folder / "config")}
+    done = processes.run(*words, "shop.py", cwd=folder, env=env, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "dist" / "shop" / ("shop.exe" if sys.platform == "win32" else "shop")
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
 
 from tests.packaging.conftest import ROOT
+from tests.redirect import processes
 
 pytestmark = pytest.mark.slow
 
@@ -27,12 +26,7 @@ RUNNERS = [
 def built(platform: str, architecture: str) -> set[str]:
     """What cibuildwheel would build from this project's own options."""
     words = ["--print-build-identifiers", "--platform", platform, "--archs", architecture]
-    done = subprocess.run(
-        [sys.executable, "-m", "cibuildwheel", *words, ROOT],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = processes.run("-m", "cibuildwheel", *words, ROOT, cwd=None, timeout=900)
     assert done.returncode == 0, done.stderr
     return set(done.stdout.split())
 

@@ -20,7 +20,7 @@ def environment(changes=None):
     return {**kept, **(changes or {})}
 
 
-def run(*words, cwd, env=None, stdin=None):
+def run(*words, cwd, env=None, stdin=None, timeout=120):
     """Run the interpreter of the tests with these words; whatever comes of it."""
     return subprocess.run(
         [sys.executable, *words],
@@ -29,7 +29,7 @@ def run(*words, cwd, env=None, stdin=None):
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=timeout,
     )
 
 
