@@ -31,7 +31,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from althaia import seam
 from althaia.engine.analysis import (
-    CONSTRUCTION, LAZY_NAMES, examine, examine_nested, names_left_out, upstreams_binding,
+    CONSTRUCTION, examine, examine_nested, names_left_out, upstreams_binding,
 )
 from althaia.engine.plan import definers, static
 

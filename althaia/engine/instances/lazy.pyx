@@ -29,8 +29,7 @@ cdef frozenset ASKED_FOR_DICTIONARY = frozenset(
     {"__dict__", "__getstate__", "__reduce_ex__", "__reduce__"}
 )
 # The attributes that a lazy instance lacks, and all names of which reading one is noticed.
-cdef frozenset late_names = frozenset(LAZY_NAMES)
-cdef frozenset intercepted = late_names | ASKED_FOR_DICTIONARY
+cdef frozenset late_names, intercepted
 cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
 cdef str ERROR_MESSAGES = "error_messages"
 cdef str CONTEXT = "context"
@@ -290,7 +289,5 @@ def created(cls):
     """Called for each new schema class: set the interceptors if a base has them. Without the GIL,
     let its instances get an InstanceDict when they are allocated."""
     adopt_instances(cls)
-    for base in cls.__mro__:
-        if althaia_is_intercepted(base):
-            intercept(cls)
-            break
+    if any([althaia_is_intercepted(base) for base in cls.__mro__]):
+        intercept(cls)

@@ -243,10 +243,13 @@ cdef str _key(Analysis analysis, str name, field):
 cdef _conversion(Analysis analysis, field, options, int direction):
     """Return the step that converts as the field's own method does."""
     method, call_step = _CONVERSIONS[direction]
+    plainly_found = False
     try:
         analysis.check_readable(field)
         if method in analysis.state_of(field):
             raise NotPlannable(f"{method} is set on the field instance")
+        # Looking the method up runs no user code.
+        plainly_found = type(static(type(field), method)) is FunctionType
         maker = _maker(analysis, field, method, direction)
         if analysis.holds_fields(field) or analysis.has_own_methods(field):
             # The field's own method may run, and call the fields inside it, or user code.
@@ -255,7 +258,7 @@ cdef _conversion(Analysis analysis, field, options, int direction):
     except NotPlannable as refusal:
         why = "; ".join(filter(None, (options.get("why"), refusal.reason)))
         options = analysis.with_own_slot(options) | {"why": why}
-        if direction == DUMP and _is_plainly_found(analysis, field, method):
+        if direction == DUMP and plainly_found:
             options["method_slot"] = analysis.new_slot()
         return call_step(field, **options)
 
@@ -304,16 +307,6 @@ def preparations(cls):
 
 
 _CONVERSIONS = (("_serialize", CallDumpStep), ("_deserialize", CallLoadStep))
-
-
-cdef bint _is_plainly_found(Analysis analysis, field, str method):
-    """Return whether looking up a method on a field runs no user code."""
-    try:
-        analysis.check_readable(field)
-        state = analysis.state_of(field)
-    except NotPlannable:
-        return False
-    return method not in state and type(static(type(field), method)) is FunctionType
 
 
 cdef int _watch_inner(Analysis analysis, field):
