@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -89,7 +88,6 @@ def _text_of(value: Any) -> Any:
     return str(value)
 
 
-@lru_cache(maxsize=4)
 def layout(schema: Any) -> tuple[Any, Convert]:
     """Return Arrow's schema of what ``schema`` loads, and the function that makes a row.
 

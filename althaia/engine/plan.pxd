@@ -165,9 +165,12 @@ cdef class Plan:
     # See template_of(). The number of results until there is one, 0 if there will be none.
     cdef dict template
     cdef int until_template
-    # A result with fewer keys takes less than half of a template's room: see fewest_keys(). The
-    # steps that give a value whatever is in the input.
-    cdef Py_ssize_t fewest, certain
+    # A result with fewer keys than `fewest` takes less than half of a template's room, and one with
+    # fewer than `enough` is made faster from an empty dictionary; `certain` steps give a value
+    # whatever is in the input.
+    cdef Py_ssize_t fewest, enough, certain
+    # Whether the last object that is no dict gave fewer keys than enough.
+    cdef bint sparse
     cdef int await_template(self, bint now, Py_ssize_t certain)
     cdef bint is_template_due(self)
 
@@ -180,7 +183,7 @@ cdef inline bint is_filled(Plan plan, Py_ssize_t given):
     """
     return (
         plan.template is not None or (plan.until_template > 0 and plan.is_template_due())
-    ) and given + plan.certain >= plan.fewest
+    ) and given + plan.certain >= plan.enough
 
 
 cdef inline new_result(Plan plan, bint full):

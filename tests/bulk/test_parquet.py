@@ -11,7 +11,6 @@ import pytest
 from marshmallow import INCLUDE, Schema, fields, post_load, pre_load
 
 from althaia import bulk
-from althaia.bulk import parquet as ours
 
 pyarrow = pytest.importorskip("pyarrow")
 from pyarrow import parquet  # noqa: E402
@@ -219,17 +218,6 @@ def test_what_a_column_would_change_is_no_value_of_it(tmp_path, record, said):
     assert rows[0]["time"] == dt.time(10)
     assert rows[0]["aware"] == dt.datetime(2020, 1, 1, 10, tzinfo=dt.UTC)
     assert (rows[1]["day"], rows[1]["number"]) == (dt.date(2020, 1, 1), 2)
-
-
-def test_the_columns_are_worked_out_once(tmp_path, monkeypatch):
-    worked_out = []
-    structure = ours._structure
-    monkeypatch.setattr(
-        ours, "_structure", lambda *args: worked_out.append(args) or structure(*args)
-    )
-    _, _, rows = converted(Timed, tmp_path, *({"at": i} for i in range(50)), size=100)
-    assert len(rows) == 50
-    assert len(worked_out) == 1
 
 
 def checked(tmp_path, values):

@@ -93,6 +93,20 @@ def test_a_result_takes_about_twice_an_ordinary_ones_room_at_most(size, many):
             assert sys.getsizeof(result) <= 2.2 * sys.getsizeof(plain)
 
 
+@pytest.mark.parametrize("size", [20, 30, 60, 100])
+def test_objects_like_one_that_lacked_half_get_no_room_for_it(size):
+    keys = [f"k{n}" for n in range(size)]
+    schema, half = raw(*keys), {}
+    for key in keys[::2]:
+        half[key] = 1
+    full = dict.fromkeys(keys, 1)
+    rows = [half, half, full, half] * 20
+    results = schema.dump([SimpleNamespace(**row) for row in rows], many=True)
+    assert results == rows
+    assert [list(result) for result in results] == [list(row) for row in rows]
+    assert sys.getsizeof(results[-3]) == sys.getsizeof(half)
+
+
 @pytest.mark.parametrize("value", [None, 1, "x", 1.5, (), (1,), [], {}, ma.missing])
 @pytest.mark.parametrize("way", WAYS)
 def test_the_collector_sees_what_it_would_see(way, value):

@@ -56,7 +56,9 @@ cdef class Plan:
             self.template = template_of(
                 tuple([getattr(step, self.key_of_result) for step in self.steps])
             )
-            self.fewest = fewest_keys(self.template)
+            if self.template is not None:
+                self.fewest = fewest_keys(self.template)
+                self.enough = max(self.fewest, len(self.template) // 2 + 1)
         return self.template is not None
 
     def named_steps(self):

@@ -31,13 +31,12 @@ cdef Py_ssize_t fewest_keys(dict template):
     """Return the number of keys from which on an ordinary dictionary takes about half of the memory
     that a copy of the template takes."""
     cdef dict ordinary = {}
-    if template is not None:
-        # With 86 to 128 keys 2.1 times: copying all results that lack a few would take longer.
-        half = dict.__sizeof__(PyDict_Copy(template)) * 5 // 11
-        for key in template:
-            if dict.__sizeof__(ordinary) >= half:
-                break
-            ordinary[key] = None
+    # With 86 to 128 keys 2.1 times: copying all results that lack a few would take longer.
+    half = dict.__sizeof__(PyDict_Copy(template)) * 5 // 11
+    for key in template:
+        if dict.__sizeof__(ordinary) >= half:
+            break
+        ordinary[key] = None
     return len(ordinary)
 
 

@@ -254,8 +254,10 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
     """Return what ``Schema._serialize`` returns for one object."""
     cdef PyObject* steps = <PyObject*>plan.steps
     cdef Py_ssize_t i
-    cdef bint full = is_filled(plan, len(<dict>obj) if type(obj) is dict else plan.fewest)
-    cdef bint plain = plan.dict_class is dict
+    cdef bint counted = type(obj) is dict, plain = plan.dict_class is dict
+    cdef bint full = is_filled(
+        plan, len(<dict>obj) if counted else 0 if plan.sparse else plan.enough
+    )
     cdef object result = new_result(plan, full)
     cdef Reading reading = reading_of(obj, frame)
     cdef PyObject* step = NULL
@@ -281,6 +283,8 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
     finally:
         if not done:
             add_to_trail(".{}", (<DumpStep>step).attr)
+    if plain and not counted and (len(<dict>result) < plan.enough) != plan.sparse:
+        plan.sparse = not plan.sparse
     return finished(plan, result, full, frame.growth)
 
 

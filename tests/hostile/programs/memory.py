@@ -93,6 +93,7 @@ JOBS = {
     "load": lambda: loading.load(TEXT),
     "load many": lambda: loading.load(TEXTS, many=True),
     "refuse": lambda: loading.validate(WRONG),
+    "refuse in a hook": lambda: loading.validate({**TEXT, "no": -1}),
     "dump with a new schema": lambda: Everything().dump(item()),
     "load with a new schema": lambda: Everything().load(TEXT),
     "dumps": lambda: dumping.dumps(item(), default=str),
