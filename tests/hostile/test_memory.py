@@ -9,8 +9,8 @@ import althaia
 from tests.hostile.processes import OURS, run, skip_where_the_interpreter_crashes
 
 JOBS = (
-    *("dump", "dump many", "load", "load many", "refuse", "dump with a new schema"),
-    *("load with a new schema", "dumps", "dumps many", "loads"),
+    *("dump", "dump many", "load", "load many", "refuse", "refuse in a hook"),
+    *("dump with a new schema", "load with a new schema", "dumps", "dumps many", "loads"),
     *("dumps MessagePack", "loads MessagePack"),
 )
 PLANNED_JOBS = ("tree", "make plans", "make steps", "dumps a long text", "stream")
