@@ -86,7 +86,7 @@ test-slow: build build-pure $(SLOW_READY) $(PURE_SLOW_READY)
 
 # A part of test-releases, in half a minute on two idle cores; a process each.
 OTHERS ?= 4.3.1 3.26.2 $(shell $(BIN)/python -m tests.releases)
-SAMPLE := $(addprefix tests/conformance/test_,hooks.py options.py construction.py lazy_instances.py load_text.py)
+SAMPLE := $(addprefix tests/conformance/test_,hooks.py options.py construction.py lazy_instances.py load_text.py only_in_3.py)
 test-others: build
 	$(MAKE) --jobs 2 --output-sync $(addprefix test-other-,$(OTHERS))
 
