@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -191,11 +192,15 @@ def test_unknown_variables_are_named(run):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux only")
-@pytest.mark.parametrize("words", [["info"], ["--help"], ["--version"], ["explain", "x:y"]])
+@pytest.mark.parametrize(
+    "words", [["info"], ["--help"], ["check", "--help"], ["--version"], ["explain", "x:y"]]
+)
 def test_output_that_cannot_be_written(words, tmp_path):
     command = [sys.executable, "-m", "althaia", *words]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+        # argparse hides that an unbuffered output cannot be written.
+        env = os.environ | {"PYTHONUNBUFFERED": ""}
+        done = subprocess.run(command, env=env, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     assert done.stderr.startswith("python -m althaia")
     assert done.stderr.count("\n") == 1

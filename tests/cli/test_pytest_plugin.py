@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
 import althaia
+from tests.cli.test_compare import PLANTED, SHOP
+from tests.engine import NEEDS_ENGINE
 
 Pytest = Callable[..., CompletedProcess[str]]
 
@@ -172,3 +175,66 @@ def test_the_tests_of_a_web_application_pass(
     done = run_pytest(*words, "-p", "pytest_mock", "-q", "test_application.py")
     assert done.returncode == 0, done.stdout
     assert "21 passed" in done.stdout
+
+
+COMPARED = """
+import pytest
+from planted import Order, orders
+
+def test_right():
+    assert Order().dump({"number": 1}) == {"number": 1}
+    assert Order().load({"number": 1}) == {"number": 1}
+
+def test_wrong():
+    Order().dump(orders(), many=True)
+
+@pytest.fixture
+def made():
+    Order(many=True).dump(orders())
+
+def test_wrong_in_a_fixture(made):
+    pass
+
+@pytest.mark.xfail(strict=False)
+def test_expected_to_fail():
+    Order().dump(orders()[3])
+    assert False
+
+def test_failing():
+    Order().dump(orders()[3])
+    assert False
+"""
+
+
+@pytest.fixture
+def suite(run_pytest: Pytest, project: Path) -> Pytest:
+    """Runs pytest on a shop, some answers of which are wrong."""
+    (project / "shop.py").write_text(SHOP)
+    (project / "planted.py").write_text(PLANTED)
+    (project / "test_shop.py").write_text(COMPARED)
+    return partial(run_pytest, *PLUGIN)
+
+
+@NEEDS_ENGINE
+@pytest.mark.parametrize(
+    "more", [(), pytest.param(("-p", "xdist", "-n", "1"), marks=pytest.mark.slow)]
+)
+def test_a_difference_fails_the_test(suite, more):
+    done = suite("--althaia-compare", "-rA", *more)
+    assert done.returncode == 1
+    said = done.stdout
+    assert "PASSED test_shop.py::test_right" in said
+    for name in ("test_wrong", "test_expected_to_fail", "test_failing"):
+        assert f"FAILED test_shop.py::{name}" in said
+    assert "ERROR test_shop.py::test_wrong_in_a_fixture" in said
+    assert (
+        "althaia: shop.Order.dump differs at [3].lines[1].price: 5.5 by the plan, 4.5 by "
+        "marshmallow's own code"
+    ) in said
+    assert "althaia: 6 calls compared, 4 different" in said
+
+
+def test_without_the_option_nothing_is_compared(suite):
+    done = suite("-k", "wrong")
+    assert done.returncode == 0, done.stdout
+    assert "compared" not in done.stdout

@@ -1,0 +1,103 @@
+"""Pages name commands with options that there are, files that exist, and changes in short."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from althaia import cli
+from tests.docs.conftest import ROOT
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+SHOWN = re.compile(rf"python -m althaia ({'|'.join(cli.COMMANDS)})\b([^`\n|#]*)")
+
+
+def shown(page: Path) -> Iterator[tuple[str, list[str]]]:
+    """Each command with its arguments; where only its name is said, there is nothing to check."""
+    for command, rest in SHOWN.findall(page.read_text("utf-8")):
+        arguments = shlex.split(rest)
+        if arguments and "…" not in rest:
+            yield command, arguments
+
+
+def test_something_is_shown() -> None:
+    assert sum(1 for page in PAGES for _ in shown(page)) > 10
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_commands_are_taken(page: Path) -> None:
+    for command, arguments in shown(page):
+        try:
+            cli.parser_of(command).parse_args(arguments)
+        except SystemExit as error:
+            pytest.fail(f"{command} does not take {arguments}: {error}")
+
+
+OF_MAINTAINERS = (
+    "CONTRIBUTING.md",
+    "docs/architecture.md",
+    "docs/how-it-works.md",
+    "docs/patches.md",
+    "patches/README.md",
+)
+BASES = ("", "buildtools", "althaia", "althaia/engine", "althaia/cpython")
+NAMED = re.compile(r"`([\w./-]+(?:/|\.(?:py|pyx|pxd|h|toml|md)))`")
+
+
+def exists(name: str) -> bool:
+    return any((ROOT / base / name).exists() for base in BASES)
+
+
+@pytest.mark.parametrize("page", OF_MAINTAINERS)
+def test_named_files_exist(page: str) -> None:
+    named = [
+        name
+        for name in NAMED.findall((ROOT / page).read_text("utf-8"))
+        if "/" in name and not name.startswith(("changes/", "DIR/"))
+    ]
+    assert named
+    assert [name for name in named if not exists(name)] == []
+
+
+def test_the_map_shows_every_part_of_the_package() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    shown = page.split("```")[1]
+    names = set(re.findall(r"[\w]+", "\n".join(line[:34] for line in shown.splitlines())))
+    package = ROOT / "althaia"
+    parts = {
+        path.name.partition(".")[0]
+        for folder in (package, package / "engine", package / "formats")
+        for path in folder.iterdir()
+        if path.suffix in {".py", ".pyx"} or (path.is_dir() and (path / "__init__.py").exists())
+    }
+    # PyInstaller finds its folder by itself; the page describes the others in "A format".
+    parts -= {"_pyinstaller", "keys", "registry", "sink", "tape"}
+    assert parts - names == set(), "enter them in the map of docs/architecture.md"
+
+
+KINDS = {"Added", "Changed", "Deprecated", "Fixed", "Removed", "Security"}
+NAME = re.compile(r"[a-z0-9][a-z0-9-]*\.(added|changed|fixed|removed)\.md")
+
+
+def test_fragments_have_names_and_one_line() -> None:
+    for path in (ROOT / "changes").iterdir():
+        if path.name in ("README.md", "template.jinja"):
+            continue
+        assert NAME.fullmatch(path.name), path.name
+        text = path.read_text("utf-8").strip()
+        assert text.endswith("."), f"{path.name} is no sentence"
+        assert "\n\n" not in text, f"{path.name} is more than a paragraph"
+
+
+def test_the_changelog_is_of_the_form_it_names() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert "<!-- towncrier release notes start -->\n" in text
+    releases = re.split(r"^## ", text, flags=re.M)[1:]
+    assert releases[0].startswith("5.0.0 - ")
+    for release in releases:
+        assert set(re.findall(r"^### (.+)$", release, re.M)) <= KINDS
+        assert len(re.findall(r"^- ", release, re.M)) <= 12
