@@ -88,8 +88,11 @@ class Line:
             self.outside_calls += 1
             self.outside += own
         for code, taken in call.used.values():
-            name = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})"
-            self.code[name] = self.code.get(name, 0.0) + taken
+            package = _package_of(code.co_filename)
+            where = self.packages if package else self.code
+            place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+            name = f"{package}{code.co_qualname} ({place})"
+            where[name] = where.get(name, 0.0) + taken
 
     @property
     def is_rough(self) -> bool:
@@ -97,16 +100,11 @@ class Line:
         return self.overhead > self.own / 5
 
     def settle(self) -> None:
-        """Sort the functions, and tell whose they are. What was measured with no more than its
-        overhead took no time."""
-        functions = sorted(self.code.items(), key=lambda each: -each[1])
-        self.code = {}
-        for name, taken in functions:
-            function, _, place = name.rpartition(" (")
-            package = _package_of(place.rpartition(":")[0])
-            where = self.packages if package else self.code
-            label = f"{package}{function} ({os.path.basename(place)}"
-            where[label] = where.get(label, 0.0) + max(taken, 0.0)
+        """Sort the functions. What was measured with no more than its overhead took no time."""
+        for functions in (self.code, self.packages):
+            found = sorted(functions.items(), key=lambda each: -each[1])
+            functions.clear()
+            functions.update((name, max(taken, 0.0)) for name, taken in found)
         self.user = sum((*self.code.values(), *self.packages.values()))
         self.own = max(self.own, self.user)
         self.seconds = max(self.seconds, self.own)

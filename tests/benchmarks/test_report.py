@@ -69,29 +69,19 @@ def written(tmp_path, monkeypatch):
     return report.DOCUMENT.read_text().splitlines()
 
 
-def line(written: list[str], word: str) -> str:
-    return next(text for text in written if word in text)
+def test_the_page(written):
+    def line(word: str) -> str:
+        return next(text for text in written if word in text)
 
-
-def test_ratios(written):
-    assert "| 10.00 | **12.0× ±0.1** | 14.0× |" in line(written, "`fast`")
-    assert "**9.0× ±0.1** | – |" in line(written, "`slow`")
-
-
-def test_a_wrong_output_has_no_figure(written):
-    assert "| **WRONG** | 3.0× |" in line(written, "`broken`")
-
-
-def test_who_is_faster_and_why(written):
-    said = line(written, "- **msgspec**")
+    assert "| 10.00 | **12.0× ±0.1** | 14.0× |" in line("`fast`")
+    assert "**9.0× ±0.1** | – |" in line("`slow`")
+    assert "| **WRONG** | 3.0× |" in line("`broken`")
+    said = line("- **msgspec**")
     assert "fast 1.2×" in said
     assert "broken" not in said
     assert "stops at the first error" in said
-
-
-def test_machine_and_versions_are_named(written):
-    assert "3.11.7 (GCC 12) on A processor, 2 cores" in line(written, "A processor")
-    assert line(written, "msgspec 0.22.0")
+    assert "3.11.7 (GCC 12) on A processor, 2 cores" in line("A processor")
+    assert line("msgspec 0.22.0")
 
 
 def test_a_run_on_one_python_leaves_what_another_one_said(written):

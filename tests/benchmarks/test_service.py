@@ -84,12 +84,9 @@ def test_what_was_measured_before_an_error_is_kept(monkeypatch, capsys, tmp_path
 
 def test_what_is_missing_and_was_not_asked_for_is_named():
     absent: dict[str, str] = {}
-    assert command._able(
-        model.Endpoint("x", "title", model.get("/"), needs=("json:dumps",)), absent, asked=False
-    )
-    assert not command._able(
-        model.Endpoint("x", "title", model.get("/"), needs=("json:nope",)), absent, asked=False
-    )
+    for needs, able in (("json:dumps", True), ("json:nope", False)):
+        endpoint = model.Endpoint("x", "title", model.get("/"), needs=(needs,))
+        assert command._able(endpoint, absent, asked=False) is able
     assert absent == {"x": "title: needs json:nope, which is not there"}
 
 
@@ -221,16 +218,12 @@ def test_the_profiler_counts_a_frame_that_stands_on_no_line():
     assert Profiler()._part(frame) == "framework"
 
 
-def test_the_bound_is_all_but_database_and_orm():
-    parts = dict.fromkeys(shares.PARTS, 1.0)
-    assert shares.bound(parts) == pytest.approx(len(shares.PARTS) / 2)
-
-
-def test_shares_of_sorted_values():
+def test_shares():
     values = [float(i) for i in range(100)]
-    assert at_share(values, 0.5) == 50.0
-    assert at_share(values, 0.99) == 99.0
+    assert [at_share(values, share) for share in (0.5, 0.99)] == [50.0, 99.0]
     assert at_share([1.0], 0.99) == 1.0
+    # The bound is all but the database and the ORM.
+    assert shares.bound(dict.fromkeys(shares.PARTS, 1.0)) == pytest.approx(len(shares.PARTS) / 2)
 
 
 def test_records_are_as_many_as_asked_for_and_the_wrong_ones_are_wrong():
@@ -254,21 +247,13 @@ def test_pings_and_dumps_at_once(monkeypatch):
 
 
 def test_rounds_of_pings_are_one_point():
+    same = {"connections": 100, "p50_ms": 4.0, "dumps": 9.0}
     rounds = [
-        {
-            "connections": 100,
-            "pings": 250,
-            "p50_ms": 4.0,
-            "p99_ms": p99,
-            "most_ms": most,
-            "dumps": 9.0,
-        }
+        {**same, "pings": 250, "p99_ms": p99, "most_ms": most}
         for p99, most in ((10.0, 30.0), (90.0, 200.0), (12.0, 20.0))
     ]
-    assert latency.together(rounds) == {
-        "connections": 100, "pings": 750, "p50_ms": 4.0, "p99_ms": 12.0, "most_ms": 200.0,
-        "dumps": 9.0,
-    }  # fmt: skip
+    point = {**same, "pings": 750, "p99_ms": 12.0, "most_ms": 200.0}
+    assert latency.together(rounds) == point
 
 
 def test_the_machine_says_how_many_files_it_allows():

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import ast
-import os
 import subprocess
 import sys
-import sysconfig
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,18 +12,7 @@ import pytest
 from buildtools import c_source
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
-from buildtools.modules import CompiledModule, compiled_modules
-from buildtools.pipeline import is_pure
-
-needs_c = pytest.mark.skipif(is_pure(os.environ), reason="a pure build has no C sources")
-
-
-def sources(layout: Layout) -> Iterator[tuple[CompiledModule, str]]:
-    tag = sysconfig.get_config_var("EXT_SUFFIX").strip(".").rsplit(".", 1)[0]
-    for module in compiled_modules(layout):
-        path = (layout.work / tag / "c" / module.source).with_suffix(".c")
-        if path.is_file():
-            yield module, path.read_text("utf-8")
+from tests.buildtools.conftest import c_sources, needs_c
 
 
 @needs_c
@@ -34,9 +20,9 @@ def sources(layout: Layout) -> Iterator[tuple[CompiledModule, str]]:
 @pytest.mark.parametrize("fault", c_source.FAULTS, ids=lambda fault: fault.marker.strip()[:30])
 def test_the_fault_is_mended_in_what_was_compiled(layout: Layout, fault: c_source.Fault) -> None:
     """Where no module has the mended form any more, Cython may have mended it: delete the entry."""
-    found = [fault.instead in source for _, source in sources(layout)]
+    found = [fault.instead in source for _, source in c_sources(layout)]
     assert any(found)
-    assert not any(fault.found in source for _, source in sources(layout))
+    assert not any(fault.found in source for _, source in c_sources(layout))
 
 
 def test_every_place_is_mended() -> None:
@@ -166,7 +152,7 @@ def test_an_unknown_end_of_arguments_stops_the_build() -> None:
 def test_no_function_of_upstream_is_left_out(layout: Layout) -> None:
     """Each function counted in Python has its place in C, but one that takes ``*args`` alone."""
     seen = 0
-    for module, source in sources(layout):
+    for module, source in c_sources(layout):
         if not module.upstream:
             continue
         tree = ast.parse((layout.root / module.source).read_text("utf-8"))

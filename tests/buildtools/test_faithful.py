@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
-import sysconfig
 from collections.abc import Iterator
 
 import pytest
 
 from buildtools.faithful import called_by_another_name, with_class_lines
 from buildtools.layout import Layout
-from buildtools.modules import compiled_modules
-from buildtools.pipeline import is_pure
 from buildtools.upstream import Upstream
-
-needs_c = pytest.mark.skipif(is_pure(os.environ), reason="a pure build has no C sources")
+from tests.buildtools.conftest import c_sources, needs_c
 
 
 def sources(layout: Layout) -> Iterator[tuple[ast.Module, str]]:
     """Upstream's modules as Python, and the body of their C source without Cython's helpers."""
-    tag = sysconfig.get_config_var("EXT_SUFFIX").strip(".").rsplit(".", 1)[0]
-    for module in compiled_modules(layout):
-        path = (layout.work / tag / "c" / module.source).with_suffix(".c")
-        if module.upstream and path.is_file():
-            text = path.read_text("utf-8")
+    for module, text in c_sources(layout):
+        if module.upstream:
             start = text.index("/* #### Code section: module_code ### */")
             end = text.index("/* #### Code section:", start + 10)
             yield ast.parse((layout.root / module.source).read_text("utf-8")), text[start:end]

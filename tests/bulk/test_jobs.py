@@ -184,39 +184,26 @@ def test_workers_run_the_compiled_copy_whatever_this_process_runs(tmp_path):
     assert lines(target) == [{"id": 1}]
 
 
-@pytest.fixture
-def deadly(tmp_path):
-    file = tmp_path / "x.ndjson"
-    file.write_text("".join(f'{{"id": {i}, "x": "{"y" * 90}"}}\n' for i in range(40)))
-    return file
-
-
 class Killing(schemas.KillingSchema):
     class Meta:
         unknown = "exclude"
 
 
-def test_a_process_that_dies_once_costs_nothing(deadly, tmp_path, monkeypatch):
-    monkeypatch.setenv("TEST_KILL_ONCE", str(tmp_path / "killed"))
-    target = tmp_path / "y.ndjson"
-    summary = bulk.convert(Killing, str(deadly), str(target), workers=2, size=500)
-    assert (tmp_path / "killed").exists()
-    assert summary.good
-    assert [one["id"] for one in lines(target)] == list(range(40))
-
-
-def test_a_process_that_dies_while_it_sends_its_result_costs_nothing(tmp_path, monkeypatch):
+@pytest.mark.parametrize("schema", [Killing, schemas.KillingWhileSendingSchema])
+def test_a_process_that_dies_once_costs_nothing(tmp_path, monkeypatch, schema):
+    """While it loads, or while it sends its result."""
     file, target, once = tmp_path / "x.ndjson", tmp_path / "y.ndjson", tmp_path / "killed"
     file.write_text("".join(f'{{"id": {i}, "text": "{"y" * 10_000}"}}\n' for i in range(40)))
     monkeypatch.setenv("TEST_KILL_ONCE", str(once))
-    schema = schemas.KillingWhileSendingSchema
     summary = bulk.convert(schema, str(file), str(target), workers=2, size=100_000)
     assert once.exists()
     assert summary.good
     assert [one["id"] for one in lines(target)] == list(range(40))
 
 
-def test_a_partition_that_kills_everybody_is_named_and_the_others_are_done(deadly, tmp_path):
+def test_a_partition_that_kills_everybody_is_named_and_the_others_are_done(tmp_path):
+    deadly = tmp_path / "x.ndjson"
+    deadly.write_text("".join(f'{{"id": {i}, "x": "{"y" * 90}"}}\n' for i in range(40)))
     summary = bulk.check(Killing, [str(deadly)], workers=2, size=500)
     (lost,) = summary.lost
     assert "x.ndjson, from line" in lost

@@ -68,12 +68,6 @@ class Stamped(Schema):
     id = fields.Int()
     at = fields.Function(lambda obj: time.perf_counter_ns())
 
-def failing():
-    1 / 0
-
-class Broken(Schema):
-    bad = fields.Function(lambda obj: 1 / 0)
-
 class Bounded(Schema):
     share = fields.Float(validate=validate.Range(0, 1))
     open = fields.Float(validate=validate.Range(0, 1, min_inclusive=False, max_inclusive=False))
@@ -100,7 +94,6 @@ things = [Thing(id=1, colour=Colour.red), Thing(id=2)]
 def make_things(count):
     return (Thing(id=i, colour=Colour.red) for i in range(count))
 
-number = 3
 some = [{"a": 1}, {"a": None}, {"a": 3}]
 
 class Doubled(Schema):

@@ -37,8 +37,6 @@ class Hooked(Order):
 def orders(count=5):
     return [{"number": n, "lines": [{"price": n * 1.5}] * 2} for n in range(count)]
 
-plain = [{"number": "x"}, {"number": "y"}]
-
 class Session:
     def __init__(self):
         self.itself = self
@@ -56,9 +54,6 @@ class Lazy:
 def lazy(count):
     session = Session()
     return [Lazy(session) for _ in range(count)]
-
-def none():
-    return []
 """
 
 PLANTED = """

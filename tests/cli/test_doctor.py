@@ -41,7 +41,6 @@ def doctor(run, tmp_path):
     (tmp_path / "early.py").write_text(
         "import os, schemas\nos.environ['ALTHAIA_PATCH'] = '1'\n", "utf-8"
     )
-    (tmp_path / "bad.py").write_text("\n1 / 0\n", "utf-8")
     return lambda *words, **kwargs: run("-m", "althaia", "doctor", *words, **kwargs)
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import althaia
 from tests.interpreters import words_of_cpython
 from tests.redirect.processes import IS_OURS
 
@@ -166,13 +165,6 @@ def test_a_program_on_standard_input(run):
 )
 def test_how_the_program_ends(run, folder, words):
     same(run, *words)
-
-
-def test_a_traceback_has_no_frame_of_ours(run, folder):
-    done = run("-m", "althaia", "fail.py")
-    assert done.returncode == 1
-    assert os.path.dirname(althaia.__file__) not in done.stderr
-    assert done.stderr.count("Traceback (most recent call last)") == 2
 
 
 def test_the_traceback_kept_for_a_debugger_has_none_either(run, folder):
