@@ -40,7 +40,7 @@ def test_upstreams_own_class_patched_and_restored(ma, log, kind, method):
     schema = schema_of(ma, {"f": field, "h": ma.fields.Raw()})
     data = {"f": value, "g": 2, "h": 3}
     settle(log, schema, data, Plain(**data))
-    with mock.patch.object(type(field), method, eval(METHODS[method])):
+    with mock.patch.object(type(field), method, eval(METHODS[method], {"log": log})):
         use(log, schema, data, Plain(**data))
     use(log, schema, data, Plain(**data))
 
@@ -54,7 +54,7 @@ def test_upstreams_base_class_patched(ma, log, base, method):
     )
     data = {"i": 1, "e": "x@y.z", "d": MOMENT, "g": 2}
     settle(log, schema, data)
-    with mock.patch.object(getattr(fields, base), method, eval(METHODS[method])):
+    with mock.patch.object(getattr(fields, base), method, eval(METHODS[method], {"log": log})):
         use(log, schema, data)
     use(log, schema, data)
 
@@ -66,7 +66,7 @@ def test_number_methods(ma, log, owner, method):
     schema = schema_of(ma, {"f": Own(), "s": Own(as_string=True)})
     settle(log, schema, {"f": 1, "s": 2})
     target = Own if owner == "own" else getattr(ma.fields, owner)
-    log.patch(target, method, eval(NUMBER_METHODS[method]))
+    log.patch(target, method, eval(NUMBER_METHODS[method], {"log": log}))
     use(log, schema, {"f": 1, "s": 2})
 
 
@@ -80,7 +80,7 @@ def test_users_class_changed(ma, log, owner, method):
     schema = schema_of(ma, {"f": Own(), "h": ma.fields.Raw()})
     data = {"f": 1, "g": 2, "h": 3}
     settle(log, schema, data)
-    setattr(target, method, eval(METHODS[method]))
+    setattr(target, method, eval(METHODS[method], {"log": log}))
     use(log, schema, data)
     delattr(target, method)
     use(log, schema, data)
@@ -90,7 +90,7 @@ def test_users_class_changed(ma, log, owner, method):
 def test_bases_replaced(ma, log, method):
     First, Second = (type(name, (ma.fields.Integer,), {}) for name in ("First", "Second"))
     Own = type("Own", (First,), {})
-    setattr(Second, method, eval(METHODS[method]))
+    setattr(Second, method, eval(METHODS[method], {"log": log}))
     schema = schema_of(ma, {"f": Own()})
     settle(log, schema, {"f": 1, "g": 2})
     Own.__bases__ = (Second,)

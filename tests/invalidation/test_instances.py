@@ -224,7 +224,7 @@ def test_looking(ma, log, look, moment):
     schema, other = cls(), cls()
     if moment == "after use":
         use(log, schema, DATA)
-    log("seen", eval(look))
+    log("seen", eval(look, {**globals(), "schema": schema}))
     use(log, schema, DATA)
     log("distinct", schema.fields["a"] is not other.fields["a"])
     schema.fields["a"].data_key = "k"

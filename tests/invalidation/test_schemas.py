@@ -168,6 +168,10 @@ METHODS = {
 }
 
 
+def _method(name, log):
+    return eval(METHODS[name], {"OrderedDict": OrderedDict, "log": log})
+
+
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("hooks", [False, True])
 @pytest.mark.parametrize("owner", ["class", "base", "mixin", "Schema"])
@@ -187,7 +191,7 @@ def test_class_changed(ma, log, owner, hooks, name):
     target = {"class": Own, "base": Base, "mixin": Mixin, "Schema": ma.Schema}[owner]
     schema = Own()
     settle(log, schema, DATA)
-    with mock.patch.object(target, name, eval(METHODS[name]), create=True):
+    with mock.patch.object(target, name, _method(name, log), create=True):
         use(log, schema, DATA)
     use(log, schema, DATA)
 
@@ -197,7 +201,7 @@ def test_class_changed(ma, log, owner, hooks, name):
 def test_instance_changed(ma, log, way, name):
     schema = _three(ma)
     settle(log, schema, DATA)
-    value = eval(METHODS[name])
+    value = _method(name, log)
     if name in vars(ma.Schema) and not isinstance(value, (type, dict, bool, type(None))):
         value = value.__get__(schema)
     with changed(schema, name, value, way):
