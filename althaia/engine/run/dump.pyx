@@ -341,11 +341,12 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
 
 cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink):
     """Return what ``Schema._serialize`` returns. With a sink, write it instead."""
-    cdef list results = []
+    cdef list results
     cdef Py_ssize_t index = 0
     cdef bint done = False
     if not many or obj is None:
         return run_one(plan, obj, frame) if sink is None else write_one(plan, obj, frame, sink)
+    results = []
     if sink is not None:
         sink.put_byte(c"[")
     try:
