@@ -126,10 +126,13 @@ cdef class OwnFields:
     made yet."""
 
     cdef Prototype prototype
-    # The instance's fields by number; None for those that were not made yet. Of a *loose* one calls
-    # needed only the schema: its attributes are still the prototype's, apart from its sets of
-    # names, and user code does not get it.
+    # The instance's fields by number; None for those that were not made yet.
     cdef list by_number
+    # The numbers of *loose* fields, of which calls needed only the schema: their attributes are
+    # still the prototype's, apart from their sets of names, and user code does not get them. A
+    # field itself does not show it: one of a copy stays bound to the origin, which may be the
+    # prototype's schema.
+    cdef frozenset loose
     # Its sets of names by the id() of the prototype's, because several fields may share one.
     cdef dict sets
     # If these are the fields of another instance, of which upstream's code has made a copy: the
@@ -137,7 +140,7 @@ cdef class OwnFields:
     cdef object origin
 
     cdef bint is_loose(self, Py_ssize_t number):
-        return vars_of(self.by_number[number]).get("root") is self.prototype.schema
+        return number in self.loose
 
     cdef bint has(self, Py_ssize_t number, bint loose):
         """Whether there is an own field of this number; one that is as construction would have left
@@ -152,6 +155,7 @@ cdef class OwnFields:
         PyDict_SetItem(state, "_schema", None)
         # The nested schema's own ``__init__`` is given its sets of names, and may change them.
         self.change_names(number, state)
+        self.loose |= {number}
         self.by_number[number] = own
 
     cdef int change_names(self, Py_ssize_t number, dict state):
@@ -182,6 +186,8 @@ cdef class OwnFields:
         if field is None:
             field = self.by_number[number] = clone(self.prototype.fields[number])
         elif self.is_loose(number):
+            # At once: making the field around it asks for this one again.
+            self.loose -= {number}
             if not ALTHAIA_HAS_GIL:
                 # Another thread may be binding the same one, to a field around it of its own.
                 field = self.by_number[number] = clone(field)
@@ -249,6 +255,7 @@ cdef OwnFields own_fields_of(Prototype prototype, OwnFields before):
         [None] * len(prototype.fields) if before is None else list(before.by_number)
     )
     own_fields.sets = {} if before is None else PyDict_Copy(before.sets)
+    own_fields.loose = frozenset() if before is None else before.loose
     return own_fields
 
 
