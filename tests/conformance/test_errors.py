@@ -151,30 +151,42 @@ PROXIED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("place", ["validator", "validators", "field", "handle_error", "hook"])
-@pytest.mark.parametrize("proxied", PROXIED)
-def test_messages_that_are_proxies(ma, log, proxied, place):
+@pytest.mark.parametrize("wrap", [Proxy, lambda messages: messages], ids=["proxy", "plain"])
+@pytest.mark.parametrize(
+    "place", ["validator", "validators", "field", "handle_error", "hook", "subclass"]
+)
+@pytest.mark.parametrize("messages", PROXIED)
+def test_messages_that_are_no_list(ma, log, messages, place, wrap):
+    """Upstream raises another error with those of a nested schema, which makes a list of a text."""
+
+    class Refused(ma.ValidationError):
+        def normalized_messages(self):
+            return wrap(PROXIED[messages])
+
     def fail(*args, **kwargs):
-        raise ma.ValidationError(Proxy(PROXIED[proxied]))
+        raise Refused("no") if place == "subclass" else ma.ValidationError(wrap(PROXIED[messages]))
 
-    class Failing(ma.fields.Integer):
-        _deserialize = fail
+    def handle_error(self, error, data, **kwargs):
+        error.messages = wrap(PROXIED[messages])
 
-    class Inner(ma.Schema):
-        f = {
-            "validator": lambda: ma.fields.Raw(validate=fail),
-            "validators": lambda: ma.fields.Raw(validate=[fail, ma.validate.Equal(2), fail]),
-            "field": Failing,
-        }.get(place, ma.fields.Integer)()
-        if place == "hook":
-            after = ma.post_load(fail)
-        if place == "handle_error":
-
-            def handle_error(self, error, data, **kwargs):
-                error.messages = Proxy(PROXIED[proxied])
-
-    for schema in (Inner(), schema_of(ma, {"i": ma.fields.Nested(Inner)})):
-        for data in ({"f": 1}, {"f": "x"}, {"i": {"f": 1}}, {"i": {"f": "x"}}):
+    failing = type("Failing", (ma.fields.Integer,), {"_deserialize": fail})
+    field = {
+        "validator": lambda: ma.fields.Raw(validate=fail),
+        "validators": lambda: ma.fields.Raw(validate=[fail, ma.validate.Equal(2), fail]),
+        "field": failing,
+    }.get(place, ma.fields.Integer)()
+    members = {
+        "hook": {"after": ma.post_load(fail)},
+        "subclass": {"before": ma.pre_load(fail)},
+        "handle_error": {"handle_error": handle_error},
+    }.get(place, {})
+    inner = ma.fields.Nested(type("Inner", (ma.Schema,), {"f": field, **members}))
+    outer = schema_of(
+        ma, {"i": inner, "l": ma.fields.List(inner), "d": ma.fields.Dict(values=inner)}
+    )
+    bad = {"f": "x"}
+    for schema in (inner.schema, outer):
+        for data in ({"f": 1}, bad, {"i": {"f": 1}}, {"i": bad, "l": [bad] * 2, "d": {"k": bad}}):
             log.attempt(schema.load, data)
             log("validate", log.attempt(schema.validate, data))
 

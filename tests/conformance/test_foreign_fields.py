@@ -74,9 +74,6 @@ def record(number=1):
     return {**source(number), "several": [1, "x"]}
 
 
-EXTRA = {"also": 1}
-
-
 def made(ma, log, **members):
     cls = schema(ma, log, **(members or {"also": ma.fields.Raw()}))
 

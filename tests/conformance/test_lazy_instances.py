@@ -81,28 +81,6 @@ def test_a_field_under_two_names(ma, log):
     log("inside", parent is field.inner, parent.parent is field, parent.root is schema)
 
 
-@pytest.mark.parametrize("many", [None, True])
-def test_a_schema_made_by_a_function_is_a_copy(ma, log, many):
-    class Inner(ma.Schema):
-        x = ma.fields.Integer()
-        m = ma.fields.Method("get_m")
-
-        def get_m(self, obj):
-            log("asked", self is seen[-1].fields["n"].schema)
-            return 1
-
-    class S(ma.Schema):
-        n = ma.fields.Nested(lambda: Inner(unknown="include"), many=many)
-
-    seen = []
-    for _ in range(3):
-        seen.append(S())
-        log("dumped", seen[-1].dump({"n": [NESTED] if many else NESTED}))
-    nested = seen[-1].fields["n"].schema
-    log("nested", nested.many, nested.unknown, sorted(vars(nested)))
-    log("method", nested.fields["m"]._serialize_method.__self__ is nested)
-
-
 @pytest.mark.parametrize("first", ["m", "n"])
 @pytest.mark.parametrize("call", ["dump", "load"])
 def test_looking_in_the_middle_of_a_call(ma, log, call, first):

@@ -439,7 +439,13 @@ def test_an_instance_that_a_function_makes(ma, log, replaced, options):
         def get_m(self, obj):
             return type(self).__name__, self.many
 
-    Inner = ma.Schema.from_dict({"a": fields.Integer(), "deep": fields.Nested(lambda: Deep())})
+    class Inner(ma.Schema):
+        a = fields.Integer()
+        deep = fields.Nested(lambda: Deep())
+        here = fields.Method("is_here")
+
+        def is_here(self, obj):
+            return self is outer.fields["n"].schema
 
     class Counted(Inner):
         def _init_fields(self):

@@ -21,67 +21,40 @@ def _use(log, schema):
         log.attempt(schema.dumps, {"a": 1})
 
 
-def _options_property(ma, log):
-    class Options(ma.SchemaOpts):
-        @property
-        def index_errors(self):
-            log("asked for index_errors")
-            return False
-
-        @index_errors.setter
-        def index_errors(self, value):
-            pass
-
-    return Options
+OPTIONS = ["a property", "__getattribute__", "of the class", "__getattr__"]
 
 
-def _options_getattribute(ma, log):
-    class Options(ma.SchemaOpts):
-        def __getattribute__(self, name):
-            log("asked for", name)
-            return super().__getattribute__(name)
+def options_class(ma, log, kind):
+    """A class of options that has ``index_errors`` in another way than as an attribute."""
 
-    return Options
+    def without(self, *args, **kwargs):
+        ma.SchemaOpts.__init__(self, *args, **kwargs)
+        del self.index_errors
 
+    def asked(self, name):
+        log("asked for", name)
+        return object.__getattribute__(self, name)
 
-def _options_of_the_class(ma, log):
-    class Options(ma.SchemaOpts):
-        index_errors = True
+    def answered(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        log("asked", name)
+        return name == "index_errors"
 
-        def __init__(self, meta):
-            super().__init__(meta)
-            del self.index_errors
-
-    return Options
-
-
-def _options_getattr(ma, log):
-    class Options(ma.SchemaOpts):
-        def __init__(self, *args, **kwargs):
-            super().__init__(*args, **kwargs)
-            del self.index_errors
-
-        def __getattr__(self, name):
-            if name.startswith("__"):
-                raise AttributeError(name)
-            log("asked", name)
-            return name == "index_errors"
-
-    return Options
-
-
-OPTIONS = {
-    "__getattr__": _options_getattr,
-    "a property": _options_property,
-    "__getattribute__": _options_getattribute,
-    "of the class": _options_of_the_class,
-}
+    computed = property(lambda self: bool(log("asked for it")), lambda self, value: None)
+    members = {
+        "a property": {"index_errors": computed},
+        "__getattribute__": {"__getattribute__": asked},
+        "of the class": {"index_errors": True, "__init__": without},
+        "__getattr__": {"__getattr__": answered, "__init__": without},
+    }[kind]
+    return type("Options", (ma.SchemaOpts,), members)
 
 
 @pytest.mark.parametrize("kind", OPTIONS)
 def test_options_of_the_users_own(ma, log, kind):
     class S(ma.Schema):
-        OPTIONS_CLASS = OPTIONS[kind](ma, log)
+        OPTIONS_CLASS = options_class(ma, log, kind)
         a = ma.fields.Integer()
 
     class Parent(ma.Schema):

@@ -413,14 +413,6 @@ def test_sqlmodel_models(ma, log):
 
     import sqlmodel
 
-    class Plain(sqlmodel.SQLModel, registry=orm.registry()):
-        id: int
-        name: str = "n"
-
-        @property
-        def half(self):
-            return self.id / 2
-
     class Base(sqlmodel.SQLModel, registry=orm.registry()):
         pass
 
@@ -440,7 +432,7 @@ def test_sqlmodel_models(ma, log):
             log("loud", self.name)
             return f"{self.name}!"
 
-    names = ("id", "name", "half", "team_id", "loud", "nope", "metadata")
+    names = ("id", "name", "team_id", "loud", "nope", "metadata")
     cls = ma.Schema.from_dict(
         {
             **{name: ma.fields.Raw() for name in names[:-1]},
@@ -464,8 +456,7 @@ def test_sqlmodel_models(ma, log):
             session.expire_all()
             log("expired", cls(many=True).dump(heroes))
     engine.dispose()
-    plain = [Plain(id=i) for i in (1, 2, 3)]
-    return cls(many=True).dump(plain), cls().dump(plain[0]), cls().dump(Hero(name="new"))
+    return cls().dump(Hero(name="new"))
 
 
 def test_plain_records(ma, log):

@@ -7,6 +7,7 @@ from collections import UserDict
 
 import pytest
 
+from tests.conformance.material import written
 from tests.interpreters import PYPY
 
 pytestmark = pytest.mark.usefixtures("hooked_at_once")
@@ -31,29 +32,17 @@ def bind_nothing(self, field_name, field_obj):
     """An ``on_bind_field``: instances of its class cannot be lazy."""
 
 
-def replaced(self):
-    self.__dict__ = dict(self.__dict__)
-
-
-def replaced_unseen(self):
-    self.__dict__ = {**object.__getattribute__(self, "__dict__"), "more": 1}
-
-
-def made_anew(self):
-    self.__init__()
-
-
-def made_anew_in_another(self):
-    self.__dict__ = {}
-    self.__init__()
+CHANGES = written(
+    {}, "self",
+    replaced="self.__dict__ = dict(self.__dict__)",
+    replaced_unseen="self.__dict__ = {**object.__getattribute__(self, '__dict__'), 'more': 1}",
+    made_anew="self.__init__()",
+    made_anew_in_another="self.__dict__ = {}; self.__init__()",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("binding", [None, bind_nothing])
-@pytest.mark.parametrize(
-    "change",
-    [replaced, replaced_unseen, made_anew, made_anew_in_another],
-    ids=lambda each: each.__name__,
-)
+@pytest.mark.parametrize("change", CHANGES)
 def test_instance_dictionaries(ma, log, change, binding):
     made = []
     Inner = ma.Schema.from_dict({"x": ma.fields.String()})
@@ -71,7 +60,7 @@ def test_instance_dictionaries(ma, log, change, binding):
         last = own()
 
         def change(self, obj):
-            change(self)
+            CHANGES[change](self)
             return 1
 
     if binding is not None:
@@ -190,37 +179,23 @@ def test_looking_into_an_instance_while_it_is_looked_into(ma, log, load_only):
         gc.set_threshold(*thresholds)
 
 
-def given(name, make, of_class=False):
-    """A change that sets an attribute of an instance, or of its class, to ``make(ma, log)``."""
-
-    def change(ma, log, made):
-        setattr(type(made) if of_class else made, name, make(ma, log))
-
-    return change
-
-
-OWN_ATTRIBUTES = {
-    "only": lambda ma, log: {"x"},
-    "exclude": lambda ma, log: {"secret"},
-    "load_only": lambda ma, log: {"secret"},
-    "dump_only": lambda ma, log: {"secret"},
-    "declared_fields": lambda ma, log: {"x": ma.fields.String()},
-    "fields": lambda ma, log: {},
-    "dump_fields": lambda ma, log: {},
-    "many": lambda ma, log: True,
-    "own": lambda ma, log: 1,
-    "_init_fields": lambda ma, log: lambda: log("init fields"),
-    "on_bind_field": lambda ma, log: lambda name, field: log("bind", name),
-}
-OF_THE_CLASS = {
-    "on_bind_field": lambda ma, log: lambda self, name, field: log("bind", name),
-    "__copy__": lambda ma, log: lambda self: (log("copy"), self)[1],
-}
-CHANGES_OF_AN_INSTANCE = {
-    **{name: given(name, make) for name, make in OWN_ATTRIBUTES.items()},
-    **{f"class {name}": given(name, make, True) for name, make in OF_THE_CLASS.items()},
-    "class options": lambda ma, log, made: setattr(type(made).opts, "fields", ("x",)),
-}
+CHANGES_OF_AN_INSTANCE = written(
+    {}, "ma, log, made, cls",
+    only='made.only = {"x"}',
+    exclude='made.exclude = {"secret"}',
+    load_only='made.load_only = {"secret"}',
+    dump_only='made.dump_only = {"secret"}',
+    declared_fields='made.declared_fields = {"x": ma.fields.String()}',
+    fields="made.fields = {}",
+    dump_fields="made.dump_fields = {}",
+    many="made.many = True",
+    own="made.own = 1",
+    init_fields='made._init_fields = lambda: log("init fields")',
+    on_bind_field='made.on_bind_field = lambda name, field: log("bind", name)',
+    class_on_bind_field='cls.on_bind_field = lambda self, name, field: log("bind", name)',
+    class_copy='cls.__copy__ = lambda self: (log("copy"), self)[1]',
+    class_options='cls.opts.fields = ("x",)',
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("change", CHANGES_OF_AN_INSTANCE)
@@ -230,7 +205,7 @@ def test_a_nested_instance_that_was_changed_since_it_was_made(ma, log, change):
     def make():
         made = Inner()
         if calls[0] > 2:
-            CHANGES_OF_AN_INSTANCE[change](ma, log, made)
+            CHANGES_OF_AN_INSTANCE[change](ma, log, made, Inner)
         calls[0] += 1
         return made
 

@@ -169,12 +169,6 @@ def _changed_validators(ma, value):
     return _refused(lambda: field.deserialize(1))
 
 
-def _changed_arguments(ma, value):
-    predicate = ma.validate.Predicate("upper")
-    predicate.kwargs = value
-    return _refused(lambda: predicate("a"))
-
-
 def _refused(call):
     """What is returned or raised; the interpreter's words name the function that is called."""
     try:
