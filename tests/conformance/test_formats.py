@@ -196,15 +196,3 @@ def test_own_ways_to_make_an_object(ma, log, where):
         field._make_object_from_format = own
     schema = ma.Schema.from_dict({"at": field})()
     return [schema.load({"at": "2024-02-29"}) for _ in range(3)]
-
-
-def test_own_tables_of_functions(ma, log):
-    schema = ma.Schema.from_dict({"at": ma.fields.DateTime(format="%Y-%m-%d")})()
-    log("both", schema.dump({"at": MOMENTS[-1]}), schema.load({"at": "2024-02-29"}))
-    functions = dict(ma.fields.DateTime.SERIALIZATION_FUNCS)
-    log.patch(ma.fields.DateTime, "SERIALIZATION_FUNCS", functions)
-    functions["%Y-%m-%d"] = lambda value: "own"
-    parsers = dict(ma.fields.DateTime.DESERIALIZATION_FUNCS)
-    log.patch(ma.fields.DateTime, "DESERIALIZATION_FUNCS", parsers)
-    parsers["%Y-%m-%d"] = lambda value: "own"
-    log("both", schema.dump({"at": MOMENTS[-1]}), schema.load({"at": "2024-02-29"}))

@@ -337,7 +337,7 @@ AROUND = {
 @pytest.mark.parametrize(
     "options", [{}, {"only": ("a", "m")}, {"exclude": ("c",), "many": True}], ids=str
 )
-@pytest.mark.parametrize("on_bind", ["", "same_key", "own_default", "own_object", "bound_so_often"])
+@pytest.mark.parametrize("on_bind", ["", "same_key", "own_object", "bound_so_often"])
 def test_copies_of_a_nested_instance(ma, log, around, given, options, on_bind):
     """Binding calls the hook for the fields of the instance, which all copies share."""
 

@@ -9,13 +9,13 @@ import pytest
 from tests.conformance.material import Proxy, meta
 
 
-def order_of(ma, **meta):
+def order_of(ma, **unknown):
     fields = ma.fields
 
     class Item(ma.Schema):
         sku = fields.String(required=True)
         count = fields.Integer(validate=ma.validate.Range(min=1))
-        Meta = meta(unknown=meta.get("inner", ma.RAISE))
+        Meta = meta(unknown=unknown.get("inner", ma.RAISE))
 
     class Order(ma.Schema):
         number = fields.Integer(data_key="id")
@@ -27,7 +27,7 @@ def order_of(ma, **meta):
         skus = fields.Pluck(Item, "sku", many=True)
         several = fields.Nested(Item, many=True)
         place = fields.String(attribute="where.place")
-        Meta = meta(unknown=meta.get("unknown", ma.RAISE))
+        Meta = meta(unknown=unknown.get("unknown", ma.RAISE))
 
     return Order
 
@@ -149,17 +149,6 @@ def test_who_sees_the_same_object(ma, log):
 
     show(log, Twice().loads, '{"x": {"y": [2]}, "z": {"y": {"q": 1}, "w": 1}}')
     show(log, Twice().loads, '{"x": {}, "z": {"y": [1]}}')
-
-
-def test_two_fields_of_one_key(ma, log):
-    class Pair(ma.Schema):
-        a = ma.fields.Raw(data_key="x")
-        b = ma.fields.Raw(data_key="x")
-        c = ma.fields.Nested(ma.Schema.from_dict({"n": ma.fields.Integer()}), data_key="x")
-
-    found = Pair().loads('{"x": {"n": 1}}')
-    log("same", found["a"] is found["b"], found)
-    show(log, Pair().loads, '{"x": {"n": 1}, "y": 2}')
 
 
 @pytest.mark.parametrize("name", ["load", "_do_load", "_deserialize", "loads", "get_attribute"])

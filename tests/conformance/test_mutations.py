@@ -257,7 +257,12 @@ def test_after_a_change(ma, log, change):
     change_it(ma, log, change, schema)
     use(log, schema)
     use(log, other)
-    use(log, cls())
+    # Here and not in a function, so that they go through text as well.
+    for each in (schema, other, cls()):
+        for _ in range(2):
+            log.attempt(each.dump, data())
+            log.attempt(each.load, copy.deepcopy(GOOD))
+            log.attempt(each.load, copy.deepcopy(BAD))
 
 
 @pytest.mark.parametrize("change", CHANGES)

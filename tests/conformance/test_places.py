@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -235,18 +236,25 @@ class Comparing(str):
         return str.__eq__(self, other)
 
 
-def use_before_and_after(ma, log, change, make):
-    """The objects of a class, one of which changes between two calls or within one."""
+@pytest.mark.parametrize(
+    ("change", "base"),
+    [
+        *itertools.product(CHANGES, [Plain, Updated]),
+        *itertools.product(CHANGES_OF_SLOTS, [Slotted]),
+    ],
+)
+def test_objects_and_classes_that_change(ma, log, change, base):
+    changes = CHANGES_OF_SLOTS if base is Slotted else CHANGES
     for between in (False, True):
-        cls = make()
+        middle = base if base is Slotted else subclass(base)
+        cls = type("Changing", (middle,), {"__slots__": ()} if base is Slotted else {})
         objects = [cls(a=i, b=i + 1, c=i + 2) for i in range(4)]
         log.attempt(schema(ma).dump, objects, many=True)
         due = [objects[1]]
 
         def change_it(obj):
             if obj in due:  # noqa: B023
-                due.remove(obj)  # noqa: B023
-                change(obj, type(obj))
+                changes[change](due.pop(), type(obj))  # noqa: B023
 
         using = schema(ma, change_it if between else lambda obj: None)
         log.attempt(using.dump, objects[0])
@@ -255,20 +263,6 @@ def use_before_and_after(ma, log, change, make):
         log.attempt(using.dump, objects, many=True)
         log.attempt(using.dump, objects, many=True)
         vars(Late).get("__set__") and delattr(Late, "__set__")
-
-
-@pytest.mark.parametrize("base", [Plain, Updated])
-@pytest.mark.parametrize("change", CHANGES)
-def test_instances_and_classes_that_change(ma, log, change, base):
-    use_before_and_after(ma, log, CHANGES[change], lambda: subclass(subclass(base)))
-
-
-@pytest.mark.parametrize("change", CHANGES_OF_SLOTS)
-def test_slots_that_change(ma, log, change):
-    def make():
-        return type("Changing", (Slotted,), {"__slots__": ()})
-
-    use_before_and_after(ma, log, CHANGES_OF_SLOTS[change], make)
 
 
 def test_module_in_a_class_becomes_a_descriptor(ma, log):
