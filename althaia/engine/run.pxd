@@ -8,16 +8,16 @@ from althaia.engine.plan cimport InstanceDict, Plan, althaia_growth, upstream
 from althaia.formats.codec cimport Keys, Record, Sink, Tape
 
 
-cdef int add_to_trail(str form, object part) except -1
+cdef int add_to_trail(str form, part)
 
 # These return EXTRAORDINARY if reading or converting a setting would run user code.
-cdef object many_of(object schema, object given)
-cdef object unknown_of(object schema, object given)
-cdef object partial_of(object schema, object given)
-cdef bint is_plain_partial(object partial)
+cdef many_of(schema, given)
+cdef unknown_of(schema, given)
+cdef partial_of(schema, given)
+cdef bint is_plain_partial(partial)
 
 
-cdef inline bint is_plain_flag(object flag):
+cdef inline bint is_plain_flag(flag):
     """Return whether converting a setting to bool runs no user code."""
     return flag is None or type(flag) is bool or type(flag) is int
 
@@ -27,7 +27,7 @@ cdef dict NO_WORDS
 cdef dict INPUT_WORD
 
 
-cdef inline bint is_of_json(object value) noexcept:
+cdef inline bint is_of_json(value) noexcept:
     """Return whether a value is of a type that a JSON parser makes, None excluded. What upstream's
     fields do with it runs no user code."""
     return (
@@ -40,11 +40,11 @@ cdef class Check:
     cdef readonly object validator
     cdef public object text, low_text
     cdef public dict words
-    cdef object failure(self, object value)
-    cdef object refusal(self, object text, object value)
+    cdef failure(self, value)
+    cdef refusal(self, text, value)
 
 
-cdef Plan valid_plan(object schema, int direction, bint again=*)
+cdef Plan valid_plan(schema, int direction, bint again=*)
 
 # What a step returns if the value is not valid.
 cdef object FAILED
@@ -84,11 +84,11 @@ cdef class LoadFrame:
     cdef Py_ssize_t record
     cdef Py_ssize_t* places
     cdef object input_dict
-    cdef int store_error(self, object messages, object field_name) except -1
-    cdef object stored(self)
-    cdef object error_store(self)
-    cdef object failed(self, object error)
-    cdef object field_input(self, object key, object data)
+    cdef int store_error(self, messages, field_name)
+    cdef stored(self)
+    cdef error_store(self)
+    cdef failed(self, error)
+    cdef field_input(self, key, data)
 
 
 cdef class Step:
@@ -108,21 +108,21 @@ cdef class LoadStep(Step):
     cdef public list pre_load, post_load
     cdef public tuple checks
     cdef public dict error_messages
-    cdef object refuse(self, str key, dict words, object value, object data, LoadFrame frame)
-    cdef object refuse_json(self, str key, dict words, object value, object data, LoadFrame frame)
-    cdef object refuse_empty(self, str key, LoadFrame frame)
-    cdef object message(self, str key, dict words, object value)
-    cdef object own_field(self, LoadFrame frame)
-    cdef object convert(self, object value, object data, LoadFrame frame)
-    cdef object by_field(self, object value, object data, LoadFrame frame)
-    cdef object load(self, object value, object data, LoadFrame frame)
-    cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame)
-    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame)
-    cdef object finish(self, object value, LoadFrame frame)
-    cdef object validate(self, object value, LoadFrame frame)
+    cdef refuse(self, str key, dict words, value, data, LoadFrame frame)
+    cdef refuse_json(self, str key, dict words, value, data, LoadFrame frame)
+    cdef refuse_empty(self, str key, LoadFrame frame)
+    cdef message(self, str key, dict words, value)
+    cdef own_field(self, LoadFrame frame)
+    cdef convert(self, value, data, LoadFrame frame)
+    cdef by_field(self, value, data, LoadFrame frame)
+    cdef load(self, value, data, LoadFrame frame)
+    cdef read(self, Tape tape, Py_ssize_t at, LoadFrame frame)
+    cdef walk(self, Tape tape, Py_ssize_t at, LoadFrame frame)
+    cdef finish(self, value, LoadFrame frame)
+    cdef validate(self, value, LoadFrame frame)
 
 
-cdef inline object load_value(LoadStep step, object value, object data, LoadFrame frame):
+cdef inline load_value(LoadStep step, value, data, LoadFrame frame):
     """Return what ``step.load`` returns. Most steps raise nothing that must be caught: entering a
     ``try`` takes half of their time."""
     if step.guarded or value is None or value is upstream.missing:
@@ -131,9 +131,9 @@ cdef inline object load_value(LoadStep step, object value, object data, LoadFram
     return loaded if loaded is FAILED or step.checks is None else step.validate(loaded, frame)
 
 
-cdef object constructed(object messages)
-cdef object field_deserialize(object field, object value, object key, object data, LoadFrame frame)
-cdef object fail(LoadFrame frame, object messages, object valid_data)
+cdef constructed(messages)
+cdef field_deserialize(field, value, key, data, LoadFrame frame)
+cdef fail(LoadFrame frame, messages, valid_data)
 
 
 cdef enum:
@@ -180,14 +180,14 @@ cdef class DumpStep(Step):
     cdef public int source
     cdef public str name
     cdef public tuple path
-    cdef object own_field(self, DumpFrame frame)
-    cdef object look_up(self, Py_ssize_t i, object obj, DumpFrame frame, Reading reading)
-    cdef object convert(self, object value, object obj, DumpFrame frame)
-    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1
+    cdef own_field(self, DumpFrame frame)
+    cdef look_up(self, Py_ssize_t i, obj, DumpFrame frame, Reading reading)
+    cdef convert(self, value, obj, DumpFrame frame)
+    cdef bint write(self, value, obj, DumpFrame frame, Sink sink)
 
 
 cdef class FixedText(DumpStep):
-    cdef Py_ssize_t format_into(self, object value, char* at) except -1
+    cdef Py_ssize_t format_into(self, value, char* at)
 
 
 cdef class DumpPlan(Plan):
@@ -198,15 +198,15 @@ cdef class DumpPlan(Plan):
     # True if the keys differ and dict_class is dict or OrderedDict: a sink needs no dictionary.
     cdef bint has_record
     cdef Record record
-    cdef int find_names(self) except -1
+    cdef int find_names(self)
 
 
-cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink)
-cdef object own_serialized(DumpPlan plan, object data, object many, object schema)
-cdef object dump_with_hooks(
-    DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
+cdef dump_items(DumpPlan plan, obj, bint many, DumpFrame frame, Sink sink)
+cdef own_serialized(DumpPlan plan, data, many, schema)
+cdef dump_with_hooks(
+    DumpPlan plan, obj, many, DumpFrame frame, Sink sink
 )
-cdef DumpFrame open_dump_frame(DumpPlan plan, object schema)
+cdef DumpFrame open_dump_frame(DumpPlan plan, schema)
 
 
 cdef class LoadPlan(Plan):
@@ -218,18 +218,18 @@ cdef class LoadPlan(Plan):
 
 
 cdef LoadFrame open_load_frame(
-    LoadPlan plan, object schema, object many, object partial, object unknown
+    LoadPlan plan, schema, many, partial, unknown
 )
-cdef object load_items(
-    LoadPlan plan, object data, Py_ssize_t at, bint many, LoadFrame frame
+cdef load_items(
+    LoadPlan plan, data, Py_ssize_t at, bint many, LoadFrame frame
 )
-cdef object handled_error(object data, LoadFrame frame)
+cdef handled_error(data, LoadFrame frame)
 cdef bint is_unseen(LoadPlan plan)
-cdef object load_whole_or_fail(
-    LoadPlan plan, object data, LoadFrame frame, bint postprocess
+cdef load_whole_or_fail(
+    LoadPlan plan, data, LoadFrame frame, bint postprocess
 )
 
-cdef object dump_one(object schema, object obj)
-cdef object load_unplanned(
-    object schema, dict data, object store, object partial, object unknown, object index
+cdef dump_one(schema, obj)
+cdef load_unplanned(
+    schema, dict data, store, partial, unknown, index
 )

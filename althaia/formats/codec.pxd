@@ -65,19 +65,19 @@ cdef class Sink:
     cdef Py_ssize_t strangers
     cdef Level* innermost
 
-    cdef int put_none(self) except -1
-    cdef int put_ascii(self, const char* text, Py_ssize_t length) except -1
-    cdef int put_value(self, object value) except -1
-    cdef int open_record(self, Record record) except -1
-    cdef int put_byte(self, char byte) except -1
-    cdef int begin_item(self, Py_ssize_t index) except -1
+    cdef int put_none(self)
+    cdef int put_ascii(self, const char* text, Py_ssize_t length)
+    cdef int put_value(self, value)
+    cdef int open_record(self, Record record)
+    cdef int put_byte(self, char byte)
+    cdef int begin_item(self, Py_ssize_t index)
     cdef str finished(self)
     cdef bytes finished_bytes(self)
 
 
 cdef inline Py_ssize_t open_key(
     Sink sink, PyObject* record, Py_ssize_t index, bint first
-) except -1:
+):
     """Write a record's key of that index; its value follows. Return the size of the buffer before
     it: a key that has no value is removed again.
 
@@ -138,14 +138,14 @@ cdef class Tape:
     cdef Py_ssize_t room
     cdef dict shared, known_keys
 
-    cdef int grow(self) except -1
-    cdef object make(self, Py_ssize_t at)
-    cdef object share(self, Py_ssize_t at)
-    cdef object scalar(self, const Slot* slot)
-    cdef object make_array(self, Py_ssize_t at)
-    cdef object make_record(self, Py_ssize_t at)
+    cdef int grow(self)
+    cdef make(self, Py_ssize_t at)
+    cdef share(self, Py_ssize_t at)
+    cdef scalar(self, const Slot* slot)
+    cdef make_array(self, Py_ssize_t at)
+    cdef make_record(self, Py_ssize_t at)
     cdef dict entries(self, Py_ssize_t at)
-    cdef object key(self, const Slot* slot)
+    cdef key(self, const Slot* slot)
 
 
 cdef inline Py_ssize_t after(Tape tape, Py_ssize_t at) noexcept:
@@ -166,8 +166,8 @@ cdef class Keys:
     cdef KnownText* texts
     cdef Py_ssize_t count
     cdef Py_ssize_t find(self, Tape tape, Py_ssize_t at, Py_ssize_t expected) except -2
-    cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places) except -1
+    cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places)
 
 
-cdef Sink open_sink(object module, dict options)
-cdef Tape parse(object module, object text)
+cdef Sink open_sink(module, dict options)
+cdef Tape parse(module, text)

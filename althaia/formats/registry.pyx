@@ -16,23 +16,23 @@ for _function, _of, _name in (
     _function.__module__, _function.__name__, _function.__qualname__ = _of, _name, _name
 
 
-cpdef bint writes(object module) except -1:
+cpdef bint writes(module):
     """Return whether plans write what this render module's ``dumps`` returns."""
     return getattr(module, "dumps", None) in JSON_WRITERS
 
 
-cdef Sink open_sink(object module, dict options):
+cdef Sink open_sink(module, dict options):
     """Return a sink for what ``module.dumps(..., **options)`` returns; None if that must be
     called."""
     return sink_of(options) if writes(module) else None
 
 
-cdef Tape parse(object module, object text):
+cdef Tape parse(module, text):
     """Return the tape for what ``module.loads(text)`` returns; None if that must be called.
 
     It raises what the format's parser raises for invalid text, such as MessagePackDecodeError.
     """
-    cdef object loads = getattr(module, "loads", None)
+    loads = getattr(module, "loads", None)
     if loads in JSON_READERS:
         return parse_json(text)
     return parse_msgpack(text) if loads is msgpack_loads else None

@@ -17,7 +17,7 @@ cdef inline Slot* append_slot(Tape tape, uint8_t type_) except NULL:
     tape.count += 1
     return slot
 
-cdef inline int put_object(Tape tape, object value) except -1:
+cdef inline int put_object(Tape tape, value):
     """Append a slot with a value that is made already."""
     cdef Slot* slot = append_slot(tape, OBJECT)
     Py_INCREF(value)
@@ -73,7 +73,7 @@ cdef class Tape:
                     Py_DECREF(<object>self.slots[i].content.object)
         althaia_keep_spare(&spare_slots, self.slots, self.room * sizeof(Slot))
 
-    cdef int grow(self) except -1:
+    cdef int grow(self):
         """Take spare memory for the array of slots, or double its capacity."""
         cdef Py_ssize_t room
         cdef void* slots
@@ -88,9 +88,8 @@ cdef class Tape:
             raise MemoryError()
         self.slots = <Slot*>slots
         self.room = room
-        return 0
 
-    cdef object make(self, Py_ssize_t at):
+    cdef make(self, Py_ssize_t at):
         """Return the value at a slot, equal to what the standard library creates."""
         if self.slots[at].type < ARRAY:
             return self.scalar(&self.slots[at])
@@ -98,10 +97,10 @@ cdef class Tape:
             return self.shared[at]
         return self.make_array(at) if self.slots[at].type == ARRAY else self.make_record(at)
 
-    cdef object share(self, Py_ssize_t at):
+    cdef share(self, Py_ssize_t at):
         """Return the value at a slot for a caller that may keep or change it: reading it again
         gives the same object."""
-        cdef object value = self.make(at)
+        value = self.make(at)
         if self.slots[at].type >= ARRAY:
             if self.shared is None:
                 self.shared = {}
@@ -109,10 +108,9 @@ cdef class Tape:
             self.slots[at].shared = True
         return value
 
-    cdef object make_array(self, Py_ssize_t at):
+    cdef make_array(self, Py_ssize_t at):
         cdef list items = []
         cdef Py_ssize_t end = self.slots[at].content.next
-        cdef object value
         althaia_check_stack()
         at += 1
         while at < end:
@@ -121,10 +119,9 @@ cdef class Tape:
             at = after(self, at)
         return items
 
-    cdef object make_record(self, Py_ssize_t at):
+    cdef make_record(self, Py_ssize_t at):
         cdef dict entries = {}
         cdef Py_ssize_t end = self.slots[at].content.next
-        cdef object key, value
         althaia_check_stack()
         at += 1
         while at < end:
@@ -144,7 +141,7 @@ cdef class Tape:
             at = after(self, at + 1)
         return entries
 
-    cdef object scalar(self, const Slot* slot):
+    cdef scalar(self, const Slot* slot):
         """Return the value of a slot that is no container."""
         cdef int type_ = slot.type
         if type_ == TEXT:
@@ -165,7 +162,7 @@ cdef class Tape:
             return slot.content.unsigned
         return PyBytes_FromStringAndSize(<const char*>self.text + slot.content.start, slot.size)
 
-    cdef object key(self, const Slot* slot):
+    cdef key(self, const Slot* slot):
         """Return the key at a slot. Equal keys of a text are the same object."""
         if self.known_keys is None:
             self.known_keys = {}
@@ -173,11 +170,10 @@ cdef class Tape:
         return self.known_keys.setdefault(key, key)
 
 
-cdef object plain_text(Tape tape, const Slot* slot):
+cdef plain_text(Tape tape, const Slot* slot):
     """Return the text at a slot without escapes."""
     cdef Py_ssize_t size = slot.size
     cdef const uint8_t* at = tape.text + slot.content.start
-    cdef object made
     if size < 2:
         # CPython's shared str objects.
         return PyUnicode_DecodeLatin1(<const char*>at, size, NULL)

@@ -15,7 +15,7 @@ cdef class DumpBoolean(DumpStep):
     label = "bool"
     cdef public object truthy, falsy
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         if value is None:
             return None
         if value is True and PySet_Contains(<PyObject*>self.truthy, value):
@@ -32,7 +32,7 @@ cdef class LoadBoolean(LoadStep):
     label = "bool"
     cdef public object truthy, falsy
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
+    cdef convert(self, value, data, LoadFrame frame):
         if (
             (type(value) is bool or type(value) is str or type(value) is int)
             and PySet_GET_SIZE(<PyObject*>self.truthy)

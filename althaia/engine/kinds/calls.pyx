@@ -11,7 +11,7 @@ cdef class DumpByCall(DumpStep):
     label = "function"
     cdef public object function, method
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         if self.method is not None:
             return self.method(frame.schema, obj)
         return upstream.missing if self.function is None else self.function(obj)
@@ -22,7 +22,7 @@ cdef class DumpConstant(DumpStep):
     label = "constant"
     cdef public object constant
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         return self.constant
 
 
@@ -36,7 +36,7 @@ cdef class LoadByCall(LoadStep):
     label = "function"
     cdef public object function, method
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
+    cdef convert(self, value, data, LoadFrame frame):
         if self.method is not None:
             return self.method(frame.schema, value)
         return self.function(value)
@@ -47,7 +47,7 @@ cdef class LoadConstant(LoadStep):
     label = "constant"
     cdef public object constant
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
+    cdef convert(self, value, data, LoadFrame frame):
         return self.constant
 
 

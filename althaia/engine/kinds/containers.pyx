@@ -12,7 +12,7 @@ cdef class DumpList(DumpStep):
     label = "list"
     cdef public DumpStep item
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         cdef list items
         cdef bint done = False
         if value is None:
@@ -29,7 +29,7 @@ cdef class DumpList(DumpStep):
         althaia_completed(frame.growth, items)
         return items
 
-    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+    cdef bint write(self, value, obj, DumpFrame frame, Sink sink):
         cdef Py_ssize_t index = 0
         cdef bint done = False
         if value is None:
@@ -59,7 +59,7 @@ cdef class DumpTuple(DumpStep):
     label = "tuple"
     cdef public tuple items
 
-    cdef object fitting(self, object value):
+    cdef fitting(self, value):
         """Return the value's items as a tuple if there is one for each step, and reading them runs
         no code of the user's; else None."""
         if type(value) is list:
@@ -70,10 +70,9 @@ cdef class DumpTuple(DumpStep):
             return None
         return value if PyTuple_GET_SIZE(value) == len(self.items) else None
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         cdef Py_ssize_t i
         cdef list converted
-        cdef object fitting
         if value is None:
             return None
         fitting = self.fitting(value)
@@ -98,7 +97,7 @@ cdef class DumpDict(DumpStep):
     label = "dict"
     cdef public DumpStep keys, values
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         cdef dict keys = {}, result = {}
         cdef bint done = False
         if value is None:
@@ -142,7 +141,7 @@ def labelled(**steps):
 
 
 cdef inline dict with_item(
-    dict errors, object loaded, Py_ssize_t index, list items, LoadFrame frame
+    dict errors, loaded, Py_ssize_t index, list items, LoadFrame frame
 ):
     """Append what a step has returned for an item. Return the messages by index: those of a failed
     item, of which only the valid data are appended, too."""
@@ -162,7 +161,7 @@ cdef class LoadList(LoadStep):
     label = "list"
     cdef public LoadStep item
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
+    cdef convert(self, value, data, LoadFrame frame):
         cdef list items
         cdef dict errors = None
         cdef Py_ssize_t index = 0
@@ -183,7 +182,7 @@ cdef class LoadList(LoadStep):
         althaia_completed(frame.growth, items)
         return items if errors is None else fail(frame, errors, items)
 
-    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+    cdef walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
         cdef list items = []
         cdef dict errors = None
         cdef Py_ssize_t index = 0, end = tape.slots[at].content.next
@@ -215,7 +214,7 @@ cdef class LoadTuple(LoadStep):
     cdef public tuple items
     cdef public Check length
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
+    cdef convert(self, value, data, LoadFrame frame):
         cdef list items = []
         cdef dict errors = None
         cdef Py_ssize_t index = 0, size = len(self.items)
@@ -243,9 +242,9 @@ cdef class LoadDict(LoadStep):
     label = "dict"
     cdef public LoadStep keys, values
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
+    cdef convert(self, value, data, LoadFrame frame):
         cdef dict keys = {}, result = {}
-        cdef object errors = None
+        errors = None
         cdef bint done = False
         if type(value) is not dict:
             return self.refuse_json("invalid", NO_WORDS, value, data, frame)

@@ -16,7 +16,7 @@ cdef class DumpEnum(DumpStep):
     cdef public bint by_value
     cdef public DumpStep converter
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         if value is None:
             return None
         if type(value) is self.enum_class:
@@ -42,8 +42,7 @@ cdef class LoadEnum(LoadStep):
     cdef public bint by_value
     cdef public LoadStep converter
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef object member
+    cdef convert(self, value, data, LoadFrame frame):
         if type(value) is str or (self.by_value and type(value) is int):
             member = althaia_dict_item(self.members, value, None)
             if member is not None:
@@ -52,7 +51,7 @@ cdef class LoadEnum(LoadStep):
                 return self.refuse("unknown", self.words, value, data, frame)
         return self.by_field(value, data, frame)
 
-    cdef bint is_no_member(self, object value) except -1:
+    cdef bint is_no_member(self, value):
         """Return whether the enum class knows no other way to find a member."""
         if self.by_value:
             return static(self.enum_class, "_missing_") is FINDS_NOTHING

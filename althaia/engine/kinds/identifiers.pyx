@@ -19,10 +19,10 @@ cdef object UNKNOWN_SAFETY = uuid.NAMESPACE_DNS.is_safe
 cdef class DumpUUID(FixedText):
     label = "UUID"
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         return value if type(value) is str else FixedText.convert(self, value, obj, frame)
 
-    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
+    cdef Py_ssize_t format_into(self, value, char* at):
         if type(value) is UUID:
             number = value.int
             if type(number) is int:
@@ -37,8 +37,7 @@ cdef class DumpUUID(FixedText):
 cdef class LoadUUID(LoadStep):
     label = "UUID"
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef object number
+    cdef convert(self, value, data, LoadFrame frame):
         if type(value) is UUID:
             return value
         if type(value) is str:
@@ -51,9 +50,9 @@ cdef class LoadUUID(LoadStep):
         return self.by_field(value, data, frame)
 
 
-cdef object new_uuid(object number):
+cdef new_uuid(number):
     """Return a UUID with the attributes that ``uuid.UUID.__init__`` sets."""
-    cdef object result = UUID.__new__(UUID)
+    result = UUID.__new__(UUID)
     PyObject_GenericSetAttr(result, "int", number)
     PyObject_GenericSetAttr(result, "is_safe", UNKNOWN_SAFETY)
     return result

@@ -35,7 +35,7 @@ cdef class DumpRelated(DumpStep):
     label = "related keys"
     cdef tuple keys
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         cdef tuple keys, _before
         with cython.critical_section(self):
             keys = self.keys
@@ -50,7 +50,7 @@ cdef class DumpRelated(DumpStep):
         return {key: getattr(value, key, None) for key in keys}
 
 
-cdef tuple keys_of(object field):
+cdef tuple keys_of(field):
     """Return the names that the field dumps; None if there are none, or one is no exact str."""
     keys = tuple(dict.fromkeys([prop.key for prop in field.related_keys]))
     return keys if keys and all([type(key) is str for key in keys]) else None

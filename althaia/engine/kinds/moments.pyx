@@ -23,7 +23,7 @@ cdef class DumpMoment(FixedText):
     cdef public str label, format
     cdef public object cls
 
-    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
+    cdef Py_ssize_t format_into(self, value, char* at):
         if self.format is not None:
             return althaia_write_format(value, self.format, at)
         return althaia_write_iso(value, <PyTypeObject*>self.cls, at)
@@ -36,7 +36,7 @@ cdef class DumpByFunction(DumpStep):
     label = "formatting function"
     cdef public object function
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         return None if value is None else self.function(value)
 
 
@@ -72,7 +72,7 @@ cdef class LoadMoment(LoadStep):
     cdef public int awareness
     cdef public bint zoned
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
+    cdef convert(self, value, data, LoadFrame frame):
         cdef object moment = None, given
         if type(value) is str and self.format is not None:
             moment = self.plain_moment(<str>value)
@@ -107,11 +107,11 @@ cdef class LoadMoment(LoadStep):
             return althaia_in_zone(moment, None)
         return althaia_in_zone(moment, self.zone)
 
-    cdef object plain_moment(self, str text):
+    cdef plain_moment(self, str text):
         """Return what ``parse`` makes of text of the commonest form; None for any other text."""
         cdef int numbers[MICROSECOND + 1]
         cdef Py_ssize_t size = althaia_read_format(text, self.format, numbers)
-        cdef object zone = None
+        zone = None
         if size == 0 or (size < len(text) and not (self.zoned and text[size] in "Z+-")):
             return None
         try:
@@ -127,7 +127,7 @@ cdef class LoadMoment(LoadStep):
 cdef dict ZONES = {}
 
 
-cdef object named_zone(str text):
+cdef named_zone(str text):
     zone = ZONES.get(text)
     if zone is None:
         parse = seam.defined["utils"]["from_iso_datetime"]

@@ -5,7 +5,7 @@ checked once per call if the schema has no hooks, else for each value.
 """
 
 
-cdef bint is_alike_for_all(object schema, Plan plan):
+cdef bint is_alike_for_all(schema, Plan plan):
     """Return whether a nested schema is the same for all values of a call.
 
     If not, its hooks may change it between two values. It is then read again for each value, as
@@ -14,7 +14,7 @@ cdef bint is_alike_for_all(object schema, Plan plan):
     return althaia_is_simply_true(type(schema)) and (plan is None or not plan.has_hooks)
 
 
-cdef inline int count_nested(Plan plan) except -1:
+cdef inline int count_nested(Plan plan):
     """Count a call that the plan of the schema around it makes."""
     althaia_count(&(<Counters>plan.statistics).nested, 1)
     return 0
@@ -31,10 +31,10 @@ cdef class DumpNested(DumpStep):
     cdef public int slot
     cdef public bint pluck
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         return self.converted(self.child_of(frame), value, frame)
 
-    cdef object converted(self, DumpFrame child, object value, DumpFrame frame):
+    cdef converted(self, DumpFrame child, value, DumpFrame frame):
         if value is None:
             return None
         if child.plan is None:
@@ -46,7 +46,7 @@ cdef class DumpNested(DumpStep):
             return self.plucked(settled(result, frame.growth), child.schema)
         return result
 
-    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+    cdef bint write(self, value, obj, DumpFrame frame, Sink sink):
         cdef DumpFrame child = self.child_of(frame)
         if value is None or child.plan is None or self.pluck:
             value = self.converted(child, value, frame)
@@ -72,7 +72,7 @@ cdef class DumpNested(DumpStep):
         # A callable that gives the schema may have changed the instance's own field.
         return dump_frame(schema, field.many, frame)
 
-    cdef object plucked(self, object result, object schema):
+    cdef plucked(self, result, schema):
         if result is None:
             return None
         key = plucked_key(self.field, schema)
@@ -85,7 +85,7 @@ cdef class DumpNested(DumpStep):
 # reference count would make them wait for each other.
 
 
-cdef object dumped(DumpFrame child, object value, Sink sink):
+cdef dumped(DumpFrame child, value, Sink sink):
     """Dump a value by the plan of a nested schema. With a sink, write it and return whether
     anything was written."""
     cdef PyObject* plan = <PyObject*>child.plan
@@ -97,7 +97,7 @@ cdef object dumped(DumpFrame child, object value, Sink sink):
         althaia_leave()
 
 
-cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
+cdef DumpFrame dump_frame(schema, many_of_field, DumpFrame frame):
     """Return a frame for a nested schema. It has no plan if ``Schema.dump`` must be called."""
     cdef DumpPlan plan = <DumpPlan>usable_plan(schema, DUMP, frame.large)
     cdef DumpFrame child
@@ -124,7 +124,7 @@ cdef class DumpNestedOfField(DumpNested):
     cdef DumpFrame child_of(self, DumpFrame frame):
         """Return a frame for the schema that the field returns; without a plan if its ``dump`` must
         be called."""
-        cdef object field = self.own_field(frame)
+        field = self.own_field(frame)
         cdef object schema = field.schema, many = field.many
         if PyType_IsSubtype(type(schema), upstream.Schema) and is_plain_flag(many):
             return dump_frame(schema, many, frame)
@@ -142,14 +142,14 @@ cdef class LoadNested(LoadStep):
     cdef public int slot
     cdef public bint pluck
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
+    cdef convert(self, value, data, LoadFrame frame):
         return self.load_nested(value, None, -1, data, frame)
 
-    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+    cdef walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
         return self.load_nested(None, tape, at, None, frame)
 
-    cdef object load_nested(
-        self, object value, Tape tape, Py_ssize_t at, object data, LoadFrame frame
+    cdef load_nested(
+        self, value, Tape tape, Py_ssize_t at, data, LoadFrame frame
     ):
         """Load a value, or the value at a slot if there is a tape, by the nested schema."""
         cdef LoadFrame child
@@ -187,7 +187,7 @@ cdef class LoadNested(LoadStep):
         child.root = at
         return load_by_plan(child, value, frame)
 
-    cdef LoadFrame child_of(self, LoadFrame frame, object partial):
+    cdef LoadFrame child_of(self, LoadFrame frame, partial):
         """Return the nested schema's frame. It has no plan if the field's own method must load."""
         cdef LoadFrame child = <LoadFrame>frame.children[self.slot]
         if child is not None and child.bound == times_rebound():
@@ -200,12 +200,12 @@ cdef class LoadNested(LoadStep):
         return child
 
 
-cdef LoadFrame load_frame(object schema, object unknown, object partial, LoadFrame frame):
+cdef LoadFrame load_frame(schema, unknown, partial, LoadFrame frame):
     """Return a frame for a nested schema, with the settings that ``Schema.load`` uses. It has no
     plan if that must be called."""
     cdef LoadPlan plan = <LoadPlan>usable_plan(schema, LOAD, frame.large)
     cdef LoadFrame child
-    cdef object many = None
+    many = None
     if plan is not None:
         many = many_of(schema, None)
         unknown = unknown_of(schema, unknown)
@@ -222,11 +222,10 @@ cdef LoadFrame load_frame(object schema, object unknown, object partial, LoadFra
     return child
 
 
-cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
+cdef load_by_plan(LoadFrame child, value, LoadFrame frame):
     """Load a value by a nested schema's plan."""
     # A borrowed reference, as in a dump.
     cdef PyObject* plan = <PyObject*>child.plan
-    cdef object result
     count_nested(<Plan>plan)
     child.store = None
     child.errors = None
@@ -253,16 +252,16 @@ cdef class LoadNestedOfField(LoadStep):
 
     label = "nested schema"
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
+    cdef convert(self, value, data, LoadFrame frame):
         try:
             return self.loaded(self.own_field(frame), value, frame)
         except upstream.ValidationError as error:
             return frame.failed(error)
 
-    cdef object loaded(self, object field, object value, LoadFrame frame):
+    cdef loaded(self, field, value, LoadFrame frame):
         cdef LoadFrame child
-        cdef object schema = field.schema
-        cdef object partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
+        schema = field.schema
+        partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
         if (schema.many or field.many) and not upstream.is_collection(value):
             raise field.make_error("type", input=value, type=value.__class__.__name__)
         # Upstream reads the schema once to check the value and once more to load it.

@@ -8,7 +8,7 @@ cdef bint HAS_CONTEXT = type(decimal.getcontext) is BuiltinFunctionType
 cdef object IS_NAN = math.isnan if type(math.isnan) is BuiltinFunctionType else None
 
 
-cdef object quantized(object number, object places, object rounding):
+cdef quantized(number, places, rounding):
     """Return ``number.quantize(places, rounding=rounding)``. Keywords take as long as the rest."""
     return number.quantize(places) if rounding is None else number.quantize(places, rounding)
 
@@ -24,7 +24,7 @@ cdef class DumpNumber(DumpStep):
     cdef public object num_type
     cdef public bint as_string
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         if value is None:
             return None
         if type(value) is not self.num_type:
@@ -41,8 +41,8 @@ cdef class DumpDecimal(DumpStep):
     cdef public object places, rounding
     cdef public Py_ssize_t decimals
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef object text = None
+    cdef convert(self, value, obj, DumpFrame frame):
+        text = None
         if value is None:
             return None
         if type(value) is not Decimal or self.allow_nan:
@@ -83,7 +83,7 @@ cdef class LoadInteger(LoadStep):
     label = "int"
     cdef public bint strict
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
+    cdef convert(self, value, data, LoadFrame frame):
         cdef str key = "invalid"
         if type(value) is int:
             return value
@@ -107,8 +107,8 @@ cdef class LoadFloat(LoadStep):
     label = "float"
     cdef public bint allow_nan
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef object converted = value if type(value) is float else None
+    cdef convert(self, value, data, LoadFrame frame):
+        converted = value if type(value) is float else None
         cdef str key = "invalid"
         if type(value) is float and (self.allow_nan or isfinite(<double>value)):
             return value
@@ -133,8 +133,8 @@ cdef class LoadDecimal(LoadStep):
     label = "decimal"
     cdef public object places, rounding
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef object number = None
+    cdef convert(self, value, data, LoadFrame frame):
+        number = None
         cdef bint invalid = False
         if type(value) is str or type(value) is int or type(value) is float:
             try:

@@ -16,7 +16,7 @@ cdef class DumpTimeDelta(DumpStep):
     cdef public int64_t unit
     cdef public bint whole, truncated
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         cdef int64_t days, microseconds
         if value is None:
             return None
@@ -47,8 +47,8 @@ cdef class LoadTimeDelta(LoadStep):
     cdef public str precision
     cdef public object made
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef object made = value
+    cdef convert(self, value, data, LoadFrame frame):
+        made = value
         cdef bint refused = False
         if type(value) is int or type(value) is float or type(value) is str:
             try:

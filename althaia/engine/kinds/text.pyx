@@ -5,7 +5,7 @@
 cdef class DumpText(DumpStep):
     label = "text"
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         if type(value) is str or value is None:
             return value
         if type(value) is int or type(value) is float or type(value) is bool:
@@ -17,7 +17,7 @@ cdef class DumpText(DumpStep):
 cdef class LoadText(LoadStep):
     label = "text"
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
+    cdef convert(self, value, data, LoadFrame frame):
         if type(value) is str:
             return value
         return self.refuse_json("invalid", NO_WORDS, value, data, frame)

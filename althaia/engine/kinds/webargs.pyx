@@ -21,7 +21,7 @@ cdef class DumpDelimited(DumpStep):
     cdef public str delimiter
     cdef public Py_ssize_t size
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         if self.size >= 0 and (type(value) is not tuple or len(<tuple>value) != self.size):
             return self.own_field(frame)._serialize(value, self.attr, obj)
         value = settled(self.items.convert(value, obj, frame), frame.growth)
@@ -47,7 +47,7 @@ cdef class LoadDelimited(LoadStep):
     cdef public object empty
     cdef public Py_ssize_t size
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
+    cdef convert(self, value, data, LoadFrame frame):
         cdef list values
         if type(value) is not str:
             return self.by_field(value, data, frame)

@@ -24,7 +24,7 @@ cdef class DumpFrame:
     pass
 
 
-cdef DumpFrame open_dump_frame(DumpPlan plan, object schema):
+cdef DumpFrame open_dump_frame(DumpPlan plan, schema):
     """Return a frame for one call of one plan on one schema."""
     cdef DumpFrame frame = DumpFrame.__new__(DumpFrame)
     frame.schema = schema
@@ -52,16 +52,15 @@ cdef class DumpStep(Step):
     """
 
     @cython.final
-    cdef object own_field(self, DumpFrame frame):
+    cdef own_field(self, DumpFrame frame):
         """Return the field of this call's schema, for user code that may inspect it."""
         return field_of_call(
             frame.children, self.own_slot, self.field, frame.schema, frame.state
         )
 
     @cython.final
-    cdef object look_up(self, Py_ssize_t i, object obj, DumpFrame frame, Reading reading):
+    cdef look_up(self, Py_ssize_t i, obj, DumpFrame frame, Reading reading):
         """Return what :func:`value_of` returns if the value is not where it was last time."""
-        cdef object value
         if self.source == KEY:
             if reading is None:
                 value = althaia_look_up(
@@ -79,10 +78,10 @@ cdef class DumpStep(Step):
             return self.default() if callable(self.default) else self.default
         return value
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         return value
 
-    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+    cdef bint write(self, value, obj, DumpFrame frame, Sink sink):
         """Write the result of :meth:`convert`. If that is ``missing``, write nothing and return
         False."""
         value = self.convert(value, obj, frame)
@@ -96,17 +95,16 @@ cdef class DumpStep(Step):
 cdef class FixedText(DumpStep):
     """A value that is written as ASCII text of bounded length."""
 
-    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
+    cdef Py_ssize_t format_into(self, value, char* at):
         """Write the text, of at most ``LONGEST_TEXT`` characters, and return its length.
 
         Return 0 to pass the value to the field's own ``_serialize``.
         """
         return 0
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
+    cdef convert(self, value, obj, DumpFrame frame):
         cdef char text[LONGEST_TEXT]
         cdef Py_ssize_t size
-        cdef object result
         if value is None:
             return None
         size = self.format_into(value, text)
@@ -116,7 +114,7 @@ cdef class FixedText(DumpStep):
         memcpy(PyUnicode_1BYTE_DATA(result), text, size)
         return result
 
-    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+    cdef bint write(self, value, obj, DumpFrame frame, Sink sink):
         # Sink.put_ascii() may read up to sixteen bytes more.
         cdef char text[LONGEST_TEXT + 16]
         cdef Py_ssize_t size
@@ -146,8 +144,7 @@ cdef class CallDumpStep(DumpStep):
     def __cinit__(self):
         self.method_slot = -1
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef object method
+    cdef convert(self, value, obj, DumpFrame frame):
         if self.method_slot < 0:
             return self.own_field(frame)._serialize(value, self.attr, obj)
         method = frame.children[self.method_slot]
@@ -193,11 +190,10 @@ cdef class DumpPlan(Plan):
                     step.source != KEY or step.default is not upstream.missing for step in steps
                 ]))
 
-    cdef int find_names(self) except -1:
+    cdef int find_names(self):
         """Find the names for object readers. Most objects need none."""
         if self.names is None:
             self.names = tuple([step.name if step.source == KEY else None for step in self.steps])
-        return 0
 
 
 # ---- Objects ------------------------------------------------------------------------
@@ -207,8 +203,8 @@ cdef class DumpPlan(Plan):
 # threads wait for each other.
 
 
-cdef inline object value_of(
-    Py_ssize_t i, DumpStep step, object obj, DumpFrame frame, Reading reading
+cdef inline value_of(
+    Py_ssize_t i, DumpStep step, obj, DumpFrame frame, Reading reading
 ):
     """Return the value that a step converts: that of the object, or else the field's default.
 
@@ -223,7 +219,7 @@ cdef inline object value_of(
     return step.look_up(i, obj, frame, reading)
 
 
-cdef object value_of_step(DumpStep step, object obj, DumpFrame frame):
+cdef value_of_step(DumpStep step, obj, DumpFrame frame):
     """Return the value from one of the less common sources, or ``missing``."""
     if step.source == PATH:
         value = obj
@@ -238,7 +234,7 @@ cdef object value_of_step(DumpStep step, object obj, DumpFrame frame):
     return field.serialize(step.attr, obj, accessor=frame.schema.get_attribute)
 
 
-cdef Reading reading_of(object obj, DumpFrame frame):
+cdef Reading reading_of(obj, DumpFrame frame):
     """Return how this call reads objects of this type if there is a reader for them, else None."""
     cdef PyObject* names
     if has_no_reader(obj):
@@ -250,7 +246,7 @@ cdef Reading reading_of(object obj, DumpFrame frame):
     return frame.readings.of(<tuple>names, obj)
 
 
-cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
+cdef run_one(DumpPlan plan, obj, DumpFrame frame):
     """Return what ``Schema._serialize`` returns for one object."""
     cdef PyObject* steps = <PyObject*>plan.steps
     cdef Py_ssize_t i
@@ -258,11 +254,10 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
     cdef bint full = is_filled(
         plan, len(<dict>obj) if counted else 0 if plan.sparse else plan.enough
     )
-    cdef object result = new_result(plan, full)
+    result = new_result(plan, full)
     cdef Reading reading = reading_of(obj, frame)
     cdef PyObject* step = NULL
     cdef bint done = False
-    cdef object value
     try:
         for i in range(PyTuple_GET_SIZE(<object>steps)):
             step = PyTuple_GET_ITEM(<object>steps, i)
@@ -304,7 +299,7 @@ cdef Record record_of(DumpPlan plan, Sink sink):
     return record
 
 
-cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except -1:
+cdef int write_one(DumpPlan plan, obj, DumpFrame frame, Sink sink):
     """Write one object to a sink, as :func:`run_one` dumps it to a dictionary."""
     cdef PyObject* steps = <PyObject*>plan.steps
     cdef Py_ssize_t i, mark
@@ -312,7 +307,6 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     cdef PyObject* step = NULL
     cdef PyObject* record
     cdef bint first = True, done = False
-    cdef object value
     if sink.format.sort_keys or not plan.has_record:
         return sink.put_value(settled(run_one(plan, obj, frame), frame.growth))
     reading = reading_of(obj, frame)
@@ -339,7 +333,7 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     return sink.put_byte(c"}")
 
 
-cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink):
+cdef dump_items(DumpPlan plan, obj, bint many, DumpFrame frame, Sink sink):
     """Return what ``Schema._serialize`` returns. With a sink, write it instead."""
     cdef list results
     cdef Py_ssize_t index = 0
@@ -373,12 +367,12 @@ cdef object dump_items(DumpPlan plan, object obj, bint many, DumpFrame frame, Si
 # ---- Hooks --------------------------------------------------------------------------
 
 
-cdef object dump_with_hooks(
-    DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
+cdef dump_with_hooks(
+    DumpPlan plan, obj, many, DumpFrame frame, Sink sink
 ):
     """Return what ``Schema.dump`` returns. With a sink, write it and return whether anything was
     written: ``missing`` is not."""
-    cdef object data = obj
+    data = obj
     cdef bint changed = False
     if plan.pre_hooks is not None:
         data = invoke_dump_hooks(plan.pre_hooks, data, obj, many, frame.schema)
@@ -404,7 +398,7 @@ cdef object dump_with_hooks(
     return True
 
 
-cdef object own_serialized(DumpPlan plan, object data, object many, object schema):
+cdef own_serialized(DumpPlan plan, data, many, schema):
     """Return what the schema's own ``_serialize`` returns."""
     cdef PyObject* arguments[3]
     arguments[:] = [<PyObject*>schema, <PyObject*>data, <PyObject*>many]
@@ -415,8 +409,8 @@ cdef object own_serialized(DumpPlan plan, object data, object many, object schem
         althaia_leave()
 
 
-cdef object invoke_dump_hooks(
-    tuple hooks, object data, object obj, object many, object schema
+cdef invoke_dump_hooks(
+    tuple hooks, data, obj, many, schema
 ):
     """Return what ``Schema._invoke_dump_processors`` returns."""
     cdef dict options = {"many": many}
@@ -433,7 +427,7 @@ cdef bint dump_is_changed(DumpPlan plan, DumpFrame frame):
     return False
 
 
-cdef object run_changed(object schema, object obj, object data, object many):
+cdef run_changed(schema, obj, data, many):
     """Run upstream's code for the rest of ``Schema.dump`` after a ``pre_dump`` hook changed the
     schema."""
     result = schema._serialize(data, many=many)

@@ -12,7 +12,7 @@ cdef extern from "Python.h":
     )
 
 
-cdef object call_own(Plan plan, str name, PyObject** arguments, tuple keywords):
+cdef call_own(Plan plan, str name, PyObject** arguments, tuple keywords):
     """Call the schema's own ``_serialize`` or ``_deserialize``.
 
     :param arguments: the schema, the data, and the values of the keywords.
@@ -22,8 +22,8 @@ cdef object call_own(Plan plan, str name, PyObject** arguments, tuple keywords):
     return PyObject_Vectorcall(plan.own, arguments, 2, keywords)
 
 
-cdef object call(
-    object processor, object data, object original, bint pass_original, dict options
+cdef call(
+    processor, data, original, bint pass_original, dict options
 ):
     """Call one hook without packing its arguments into a tuple."""
     cdef PyObject* arguments[2]
@@ -32,8 +32,8 @@ cdef object call(
     return PyObject_VectorcallDict(processor, arguments, 2 if pass_original else 1, options)
 
 
-cdef object invoke(
-    tuple hooks, object schema, bint pass_collection, object data, object original, dict options
+cdef invoke(
+    tuple hooks, schema, bint pass_collection, data, original, dict options
 ):
     """Do what ``Schema._invoke_processors`` does with a plan's hooks.
 
@@ -53,8 +53,8 @@ cdef object invoke(
     return data
 
 
-cdef inline object invoke_one(
-    object processor, object config, bint pass_collection, object data, object original,
+cdef inline invoke_one(
+    processor, config, bint pass_collection, data, original,
     dict options,
 ):
     """Call one hook with the object, or with each object of a collection."""
@@ -70,7 +70,7 @@ cdef inline object invoke_one(
     return [call(processor, item, None, False, options) for item in data]
 
 
-cdef object has_hooks(object schema, str tag):
+cdef has_hooks(schema, str tag):
     """Return whether a schema has hooks of this tag."""
     if upstream.hooks_by_pair:
         return schema._has_processors(tag)

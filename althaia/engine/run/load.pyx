@@ -4,7 +4,7 @@
 # ---- Calls --------------------------------------------------------------------------
 
 
-cdef list sub_partials(LoadPlan plan, object partial):
+cdef list sub_partials(LoadPlan plan, partial):
     """Return for each step the part of ``partial`` that concerns the fields nested in it."""
     cdef list found = []
     cdef LoadStep step
@@ -16,7 +16,7 @@ cdef list sub_partials(LoadPlan plan, object partial):
 
 
 cdef LoadFrame open_load_frame(
-    LoadPlan plan, object schema, object many, object partial, object unknown
+    LoadPlan plan, schema, many, partial, unknown
 ):
     """Return a frame for one call of one plan on one schema, with the options of the call."""
     cdef LoadFrame frame = LoadFrame.__new__(LoadFrame)
@@ -79,13 +79,12 @@ cdef class LoadPlan(Plan):
 # ---- Objects ------------------------------------------------------------------------
 
 
-cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
+cdef load_one(LoadPlan plan, data, LoadFrame frame):
     """Return what ``Schema._deserialize`` returns for one object; errors go to the frame's
     store."""
     cdef bint plain = type(data) is dict
     cdef Py_ssize_t found, size = len(<dict>data) if plain else 0
     cdef bint full = plain and is_filled(plan, size)
-    cdef object result
     result = new_result(plan, full)
     if not plain and not isinstance(data, Mapping):
         frame.store_error([frame.schema.error_messages["type"]], SCHEMA)
@@ -100,14 +99,13 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
     return finished(plan, result, full, frame.growth)
 
 
-cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
+cdef read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     """Return what ``Schema._deserialize`` returns for the object at a slot of the frame's tape.
 
     If a field's own method is given the input as a dictionary, it may change that. The fields after
     it are then read from the dictionary.
     """
     cdef bint others, full, done = False
-    cdef object result, value
     # Borrowed, as in a dump: the frame holds the plan, and the plan its steps.
     cdef PyObject* steps = <PyObject*>plan.steps
     cdef PyObject* step = NULL
@@ -150,8 +148,8 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
 
 
 cdef Py_ssize_t load_fields(
-    LoadPlan plan, Py_ssize_t i, object data, bint plain, object result, bint full, LoadFrame frame
-) except -1:
+    LoadPlan plan, Py_ssize_t i, data, bint plain, result, bint full, LoadFrame frame
+):
     """Load the fields from step ``i`` on. Return how many were found if ``data`` is a dict
     (``plain``)."""
     cdef PyObject* steps = <PyObject*>plan.steps
@@ -180,7 +178,7 @@ cdef Py_ssize_t load_fields(
     return found
 
 
-cdef bint is_left_out(LoadStep step, Py_ssize_t i, object value, LoadFrame frame) except -1:
+cdef bint is_left_out(LoadStep step, Py_ssize_t i, value, LoadFrame frame):
     """Return whether a value is missing and may be, because of ``partial``. Else set the keyword
     arguments of the step."""
     if value is upstream.missing and (
@@ -195,8 +193,8 @@ cdef bint is_left_out(LoadStep step, Py_ssize_t i, object value, LoadFrame frame
 
 
 cdef inline int put(
-    PyObject* step, Py_ssize_t i, object value, object result, bint full, LoadFrame frame
-) except -1:
+    PyObject* step, Py_ssize_t i, value, result, bint full, LoadFrame frame
+):
     """Store what step ``i`` has returned, or the messages of its failure."""
     if full and value is not FAILED and value is not upstream.missing:
         return althaia_put(<dict>result, i, <void*>(<LoadStep>step).target, value)
@@ -204,8 +202,8 @@ cdef inline int put(
 
 
 cdef int put_unusual(
-    LoadStep step, Py_ssize_t i, object value, object result, bint full, LoadFrame frame
-) except -1:
+    LoadStep step, Py_ssize_t i, value, result, bint full, LoadFrame frame
+):
     """Store what step ``i`` has returned: a failure, a missing value, or any value in a result that
     has no keys yet."""
     if value is FAILED:
@@ -222,10 +220,9 @@ cdef int put_unusual(
         PyDict_SetItem(result, step.target, value)
     else:
         result[step.target] = settled(value, frame.growth)
-    return 0
 
 
-cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
+cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     """Find the values of a record on the tape. Return whether it has keys without a step."""
     if frame.places is NULL:
         # Allocate one extra element: PyMem_Malloc(0) is not portable.
@@ -238,8 +235,8 @@ cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
 
 
 cdef int load_unknown(
-    object known_keys, object data, Tape tape, object result, LoadFrame frame
-) except -1:
+    known_keys, data, Tape tape, result, LoadFrame frame
+):
     """Process the keys that belong to no field, as ``unknown`` says. With a tape, the values of
     ``data`` are indexes of slots."""
     for key in set(data).difference(known_keys):
@@ -249,25 +246,23 @@ cdef int load_unknown(
             result[key] = value if tape is None else tape.share(value)
         elif frame.unknown == "raise":
             frame.store_error([frame.schema.error_messages["unknown"]], key)
-    return 0
 
 
-cdef bint has_index_errors(LoadPlan plan, object schema) except -1:
+cdef bint has_index_errors(LoadPlan plan, schema):
     """Return the schema's option ``index_errors``. It is read in each call, because a ``pre_load``
     hook may change it."""
-    cdef object found = option(plan, "index_errors")
+    found = option(plan, "index_errors")
     if found is EXTRAORDINARY:
         found = schema.opts.index_errors
     return True if found else False
 
 
-cdef object load_items(
-    LoadPlan plan, object data, Py_ssize_t at, bint many, LoadFrame frame
+cdef load_items(
+    LoadPlan plan, data, Py_ssize_t at, bint many, LoadFrame frame
 ):
     """Return what ``Schema._deserialize`` returns for ``data``; or, if ``at`` is not negative, for
     the value at this slot of the frame's tape."""
     cdef list results
-    cdef object items
     cdef Py_ssize_t index = 0
     cdef bint done = False
     # Read it for a single object too: upstream does, and raises if the option does not exist.
@@ -336,14 +331,14 @@ cdef dict hook_options(LoadFrame frame):
     return {"many": frame.many, "partial": frame.partial}
 
 
-cdef object invoke_load_hooks(tuple hooks, object data, object original, LoadFrame frame):
+cdef invoke_load_hooks(tuple hooks, data, original, LoadFrame frame):
     """Return what ``Schema._invoke_load_processors`` returns."""
     cdef dict options = hook_options(frame)
     data = invoke(hooks, frame.schema, True, data, original, options)
     return invoke(hooks, frame.schema, False, data, original, options)
 
 
-cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
+cdef load_whole_or_fail(LoadPlan plan, data, LoadFrame frame, bint postprocess):
     """Return what ``Schema._do_load`` returns, or FAILED with errors and result in the frame.
 
     Where the input is text, ``data`` is None and the frame knows the slot. After a ``pre_load``
@@ -399,9 +394,9 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
     return fail(frame, errors, result) if errors else result
 
 
-cdef object own_deserialized(LoadPlan plan, object data, LoadFrame frame):
+cdef own_deserialized(LoadPlan plan, data, LoadFrame frame):
     """Return what the schema's own ``_deserialize`` returns."""
-    cdef object store = frame.error_store()
+    store = frame.error_store()
     cdef PyObject* arguments[6]
     arguments[:] = [
         <PyObject*>frame.schema, <PyObject*>data, <PyObject*>store, <PyObject*>frame.many,
@@ -413,12 +408,12 @@ cdef object own_deserialized(LoadPlan plan, object data, LoadFrame frame):
 
 
 cdef int validate_schema(
-    bint has_schema_validators, object result, object data, LoadFrame frame
-) except -1:
+    bint has_schema_validators, result, data, LoadFrame frame
+):
     """Run ``validates`` and ``validates_schema`` by upstream's own methods."""
-    cdef object schema = frame.schema
+    schema = frame.schema
     cdef bint field_errors, pass_collection
-    cdef object store = frame.error_store()
+    store = frame.error_store()
     cdef dict options
     schema._invoke_field_validators(error_store=store, data=result, many=frame.many)
     if not has_schema_validators:
@@ -434,10 +429,9 @@ cdef int validate_schema(
             field_errors=field_errors,
             **options,
         )
-    return 0
 
 
-cdef object handled_error(object data, LoadFrame frame):
+cdef handled_error(data, LoadFrame frame):
     """Return the error of a failed load, after the schema's ``handle_error`` has had it."""
     if frame.tape is not None:
         data = frame.tape.share(frame.root)

@@ -14,7 +14,7 @@ cdef str SCHEMA = "_schema"
 # ---- Frames -------------------------------------------------------------------------
 
 
-cdef bint is_flat(object messages):
+cdef bint is_flat(messages):
     """Return whether the messages are a list of str, for which a shallow copy suffices."""
     if type(messages) is not list:
         return False
@@ -31,15 +31,14 @@ cdef class LoadFrame:
     def __dealloc__(self):
         PyMem_Free(self.places)
 
-    cdef object failed(self, object error):
+    cdef failed(self, error):
         """Record the messages of a ValidationError; raise any other error, as upstream would."""
         if not isinstance(error, upstream.ValidationError):
             raise error
         return fail(self, error.messages, error.valid_data)
 
-    cdef int store_error(self, object messages, object field_name) except -1:
+    cdef int store_error(self, messages, field_name):
         """Do what ``ErrorStore.store_error`` does, with a shortcut if nothing must be merged."""
-        cdef object target
         if self.store is None and self.errors is None:
             self.errors = {}
         target = self.stored()
@@ -61,13 +60,12 @@ cdef class LoadFrame:
                     (<dict>target)[field_name] = upstream.copy_containers(messages)
                 return 0
         self.error_store().store_error(messages, field_name, index=self.index)
-        return 0
 
-    cdef object stored(self):
+    cdef stored(self):
         """Return the messages so far, None or empty if there are none."""
         return self.errors if self.store is None else self.store.errors
 
-    cdef object error_store(self):
+    cdef error_store(self):
         """Return the ErrorStore of the call. One is created where upstream's code must see it."""
         if self.store is None:
             self.store = upstream.ErrorStore()
@@ -75,7 +73,7 @@ cdef class LoadFrame:
                 self.store.errors = self.errors
         return self.store
 
-    cdef object field_input(self, object key, object data):
+    cdef field_input(self, key, data):
         """Return the input for a field's own method. If it is text, create the dictionary now.
 
         The method may change the dictionary, so that later steps read their values from it.
@@ -87,7 +85,7 @@ cdef class LoadFrame:
         return self.input_dict
 
 
-cdef object fail(LoadFrame frame, object messages, object valid_data):
+cdef fail(LoadFrame frame, messages, valid_data):
     frame.messages = messages
     frame.valid_data = valid_data
     return FAILED
@@ -96,8 +94,8 @@ cdef object fail(LoadFrame frame, object messages, object valid_data):
 # ---- Steps --------------------------------------------------------------------------
 
 
-cdef object field_deserialize(
-    object field, object value, object key, object data, LoadFrame frame
+cdef field_deserialize(
+    field, value, key, data, LoadFrame frame
 ):
     """Return what a field's own ``_deserialize`` returns, or FAILED."""
     try:
@@ -163,44 +161,44 @@ cdef class LoadStep(Step):
         Step.__init__(self, field, **options)
         self.guarded = self.guarded or self.pre_load is not None or self.post_load is not None
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
+    cdef convert(self, value, data, LoadFrame frame):
         """Return what ``field._deserialize`` returns, or FAILED."""
         return value
 
-    cdef object by_field(self, object value, object data, LoadFrame frame):
+    cdef by_field(self, value, data, LoadFrame frame):
         """Call the field's own ``_deserialize``."""
         data = frame.field_input(self.key, data)
         return field_deserialize(self.own_field(frame), value, self.key, data, frame)
 
-    cdef object refuse(
-        self, str key, dict words, object value, object data, LoadFrame frame
+    cdef refuse(
+        self, str key, dict words, value, data, LoadFrame frame
     ):
         """Return FAILED for a value that the field's own ``_deserialize`` would refuse, by the
         message of an error key.
 
         :param words: as :func:`message_of` takes them.
         """
-        cdef object message = self.message(key, words, value)
+        message = self.message(key, words, value)
         if message is None:
             return self.by_field(value, data, frame)
         return fail(frame, [message], None)
 
-    cdef object refuse_json(
-        self, str key, dict words, object value, object data, LoadFrame frame
+    cdef refuse_json(
+        self, str key, dict words, value, data, LoadFrame frame
     ):
         """Refuse a value that JSON can say; the field's own method knows other objects."""
         if is_of_json(value):
             return self.refuse(key, words, value, data, frame)
         return self.by_field(value, data, frame)
 
-    cdef object refuse_empty(self, str key, LoadFrame frame):
+    cdef refuse_empty(self, str key, LoadFrame frame):
         """Return FAILED for a value that is missing or None."""
-        cdef object message = self.message(key, NO_WORDS, None)
+        message = self.message(key, NO_WORDS, None)
         if message is None:
             return frame.failed(self.own_field(frame).make_error(key))
         return fail(frame, [message], None)
 
-    cdef object message(self, str key, dict words, object value):
+    cdef message(self, str key, dict words, value):
         """Return what the field's ``make_error`` would say; None if it must be called for that."""
         # Looked up each time, because user code may change the messages.
         if self.error_messages is None:
@@ -208,13 +206,13 @@ cdef class LoadStep(Step):
         return message_of(self.error_messages.get(key), words, value)
 
     @cython.final
-    cdef object own_field(self, LoadFrame frame):
+    cdef own_field(self, LoadFrame frame):
         """Return the field of this call's schema, for user code that may inspect it."""
         return field_of_call(
             frame.children, self.own_slot, self.field, frame.schema, frame.state
         )
 
-    cdef object load(self, object value, object data, LoadFrame frame):
+    cdef load(self, value, data, LoadFrame frame):
         """Return what ``field.deserialize`` returns, or FAILED."""
         try:
             if value is upstream.missing:
@@ -233,7 +231,7 @@ cdef class LoadStep(Step):
             return frame.failed(error)
 
     @cython.final
-    cdef object finish(self, object value, LoadFrame frame):
+    cdef finish(self, value, LoadFrame frame):
         """Do what ``field.deserialize`` does after ``_deserialize``: run the validators and
         ``post_load``."""
         if value is not FAILED and self.checks is not None:
@@ -244,7 +242,7 @@ cdef class LoadStep(Step):
                 value = function(value)
         return value
 
-    cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+    cdef read(self, Tape tape, Py_ssize_t at, LoadFrame frame):
         """Return what :meth:`load` returns for the value at a slot of the tape."""
         if (
             self.pre_load is not None
@@ -257,12 +255,12 @@ cdef class LoadStep(Step):
         except upstream.ValidationError as error:
             return frame.failed(error)
 
-    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+    cdef walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
         """Return what :meth:`convert` returns for the container at a slot of the tape."""
         return self.convert(tape.share(at), None, frame)
 
     @cython.final
-    cdef object validate(self, object value, LoadFrame frame):
+    cdef validate(self, value, LoadFrame frame):
         """Run all validators, as ``And`` does. Return the value if all pass, else FAILED."""
         cdef list errors = None
         cdef dict kwargs = None
@@ -302,7 +300,7 @@ cdef class CallLoadStep(LoadStep):
     label = "field's own _deserialize"
     narrow = False
 
-    cdef object convert(self, object value, object data, LoadFrame frame):
+    cdef convert(self, value, data, LoadFrame frame):
         return self.by_field(value, data, frame)
 
 
@@ -315,7 +313,7 @@ cdef class DeserializeStep(LoadStep):
     source = "deserialize"
     narrow = False
 
-    cdef object load(self, object value, object data, LoadFrame frame):
+    cdef load(self, value, data, LoadFrame frame):
         cdef dict kwargs = {} if frame.kwargs is None else frame.kwargs
         try:
             if self.key is None:
@@ -326,11 +324,11 @@ cdef class DeserializeStep(LoadStep):
         except upstream.ValidationError as error:
             return frame.failed(error)
 
-    cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+    cdef read(self, Tape tape, Py_ssize_t at, LoadFrame frame):
         return self.load(tape.share(at), None, frame)
 
 
-cdef list with_messages(list errors, object messages):
+cdef list with_messages(list errors, messages):
     """Add the messages of one validator to those of the validators before it."""
     if errors is None:
         errors = []

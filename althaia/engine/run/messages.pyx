@@ -13,7 +13,7 @@ cdef tuple TEXTS = (str, bytes)
 cdef object new_exception = BaseException.__new__
 
 
-cdef object message_of(object text, dict words, object value):
+cdef message_of(text, dict words, value):
     """Return an error message with its words filled in; None if only upstream's own code can make
     it.
 
@@ -41,7 +41,7 @@ cdef object message_of(object text, dict words, object value):
         return None
 
 
-cdef object constructed(object messages):
+cdef constructed(messages):
     """Return the ``messages`` of a ValidationError that is made with these."""
     if type(messages) is list or type(messages) is dict:
         return messages
@@ -49,9 +49,9 @@ cdef object constructed(object messages):
     return [messages] if PyObject_IsInstance(messages, TEXTS) else messages
 
 
-cdef object validation_error(object messages, object data, object valid_data):
+cdef validation_error(messages, data, valid_data):
     """Return the ValidationError of a failed call. Its constructor is upstream's."""
-    cdef object error = new_exception(upstream.ValidationError, messages)
+    error = new_exception(upstream.ValidationError, messages)
     error.__dict__ = {
         "messages": constructed(messages),
         "field_name": "_schema",

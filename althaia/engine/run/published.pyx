@@ -1,7 +1,7 @@
 """Finds the valid plan of a schema: its own, or that of its prototype."""
 
 
-cdef Plan valid_plan(object schema, int direction, bint again=False):
+cdef Plan valid_plan(schema, int direction, bint again=False):
     """Return the plan published for this schema and direction if its guard holds, else None.
 
     :param again: the call has asked before, or asks later: a plan which declines is not compared.
@@ -22,7 +22,7 @@ cdef Plan valid_plan(object schema, int direction, bint again=False):
     return plan if plan.guard.holds(schema, state, fields) else None
 
 
-cdef bint still_runs(object schema, Plan plan, int direction):
+cdef bint still_runs(schema, Plan plan, int direction):
     """Return whether a schema has the plan of this call, its own or a prototype's, after a hook."""
     cdef Plan found = valid_plan(schema, direction)
     cdef InstanceDict state = existing_dict(schema)

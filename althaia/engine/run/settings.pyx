@@ -8,21 +8,21 @@ user code. The call is then left to upstream's code, which reads it in its docum
 cdef tuple UNKNOWN = ("exclude", "include", "raise")
 
 
-cdef object setting(object schema, str name):
+cdef setting(schema, str name):
     """Return ``getattr(schema, name)`` for a schema with a plan: its class does not compute it."""
-    cdef object state = existing_dict(schema)
+    state = existing_dict(schema)
     return EXTRAORDINARY if state is None else althaia_dict_item(state, name, EXTRAORDINARY)
 
 
-cdef object many_of(object schema, object given):
+cdef many_of(schema, given):
     """Return ``many``: the argument converted to bool, else the schema's value."""
-    cdef object many = setting(schema, "many") if given is None else given
+    many = setting(schema, "many") if given is None else given
     if not is_plain_flag(many):
         return EXTRAORDINARY
     return many if given is None else bool(many)
 
 
-cdef object unknown_of(object schema, object given):
+cdef unknown_of(schema, given):
     """Return ``unknown``, which is compared with str and never converted.
 
     Some releases of marshmallow reject other values than the three; the call is then left to them.
@@ -34,13 +34,13 @@ cdef object unknown_of(object schema, object given):
     return given
 
 
-cdef object partial_of(object schema, object given):
+cdef partial_of(schema, given):
     """Return ``partial``: a flag, or a plain collection of names."""
-    cdef object partial = setting(schema, "partial") if given is None else given
+    partial = setting(schema, "partial") if given is None else given
     return partial if is_plain_partial(partial) else EXTRAORDINARY
 
 
-cdef bint is_plain_partial(object partial):
+cdef bint is_plain_partial(partial):
     """Return whether ``partial`` is a flag, or a plain collection of names."""
     if partial is None or partial is True or partial is False:
         return True

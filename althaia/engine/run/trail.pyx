@@ -22,19 +22,18 @@ def take_trail(error, str schema):
 
     Return "" if it passed no field, because the call itself has failed.
     """
-    cdef object trail = _trail.get()
+    trail = _trail.get()
     _trail.set(None)
     if trail is None or trail[0] is not error:
         return ""
     return schema + "".join(reversed(<list>trail[1]))
 
 
-cdef int add_to_trail(str form, object part) except -1:
+cdef int add_to_trail(str form, part):
     """Record that an exception leaves a part of a call.
 
     :param form: how that part of the path is written, with braces for its name or index.
     """
-    cdef object error, trail
     if not trails_kept:
         return 0
     error = sys.exc_info()[1]
@@ -43,4 +42,3 @@ cdef int add_to_trail(str form, object part) except -1:
         trail = (error, [])
         _trail.set(trail)
     (<list>trail[1]).append(form.format(part))
-    return 0

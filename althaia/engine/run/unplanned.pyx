@@ -39,12 +39,12 @@ cdef object get_attribute, serialize, get_value, call_and_store
 cdef list watched = [None, None]
 
 
-cdef bint knows_functions(int direction) except -1:
+cdef bint knows_functions(int direction):
     """Return whether the functions mean in this release what those of this file do, and the names
     in upstream's modules are what they were defined as."""
     global get_attribute, serialize, get_value, call_and_store
     cdef tuple entry
-    cdef object entries = watched[direction]
+    entries = watched[direction]
     if entries is None:
         entries = [
             (upstream.live[module], name, seam.defined[module].get(name))
@@ -69,10 +69,10 @@ cdef bint knows_functions(int direction) except -1:
     return True
 
 
-cdef object dump_one(object schema, object obj):
+cdef dump_one(schema, obj):
     """Return what ``Schema._serialize`` returns for one object, or ``DECLINED`` before any user
     code has run."""
-    cdef object cls = type(schema)
+    cls = type(schema)
     cdef object accessor = None, result, name, field, value, key
     cdef bint asked_each = althaia_type_lookup(cls, "__getattribute__") is not GETATTRIBUTE
     cdef bint plain = False
@@ -100,8 +100,8 @@ cdef object dump_one(object schema, object obj):
     return result
 
 
-cdef object serialized_by_field(
-    object field, object name, object obj, object accessor, bint plain
+cdef serialized_by_field(
+    field, name, obj, accessor, bint plain
 ):
     """Return what ``field.serialize`` returns. ``plain``: the accessor is upstream's."""
     cdef object value, key = own_attribute(field) if plain else ABSENT
@@ -123,10 +123,10 @@ cdef object serialized_by_field(
     return field.serialize(name, obj, accessor=accessor)
 
 
-cdef object own_attribute(object field):
+cdef own_attribute(field):
     """Return a field's ``attribute`` if the field reads its value as upstream defined it and
     looking runs no user code, else ``ABSENT``."""
-    cdef object cls = type(field)
+    cls = type(field)
     cdef PyObject* own
     if (
         althaia_type_lookup(cls, "serialize") is not serialize
@@ -148,13 +148,12 @@ cdef object own_attribute(object field):
     return althaia_dict_item(<dict>own, "attribute", ABSENT)
 
 
-cdef object load_unplanned(
-    object schema, dict data, object store, object partial, object unknown, object index
+cdef load_unplanned(
+    schema, dict data, store, partial, unknown, index
 ):
     """Return what ``Schema._deserialize`` returns for one object, or ``DECLINED`` before any user
     code has run."""
-    cdef object cls = type(schema)
-    cdef object result, name, field, key, value
+    cls = type(schema)
     cdef LoadFrame frame
     if (
         not ALTHAIA_HAS_GIL
@@ -191,8 +190,8 @@ cdef object load_unplanned(
     return result
 
 
-cdef object loaded_by_field(
-    object field, object value, object key, dict data, object store, object partial, object index
+cdef loaded_by_field(
+    field, value, key, dict data, store, partial, index
 ):
     """Return what ``Schema._call_and_store`` returns for a field's ``deserialize``."""
     try:

@@ -26,15 +26,15 @@ cdef class Check:
         self.validator = validator
         set_attributes(self, own)
 
-    cdef object failure(self, object value):
+    cdef failure(self, value):
         """Return PASSED or the messages. A ValidationError of user code propagates."""
         althaia_settle(value)
         self.validator(value)
         return PASSED
 
-    cdef object refusal(self, object text, object value):
+    cdef refusal(self, text, value):
         """Return the messages for a value that the validator refuses."""
-        cdef object message = None if self.words is None else message_of(text, self.words, value)
+        message = None if self.words is None else message_of(text, self.words, value)
         # If there is none, the validator itself refuses the value.
         return Check.failure(self, value) if message is None else [message]
 
@@ -45,7 +45,7 @@ cdef class LengthCheck(Check):
     label = "length"
     cdef public Py_ssize_t least, most
 
-    cdef object failure(self, object value):
+    cdef failure(self, value):
         cdef Py_ssize_t size
         if type(value) is str:
             size = len(<str>value)
@@ -65,7 +65,7 @@ cdef class RangeCheck(Check):
     cdef public object low, high
     cdef public bint low_inclusive, high_inclusive
 
-    cdef object failure(self, object value):
+    cdef failure(self, value):
         if type(value) is not int and type(value) is not float:
             return Check.failure(self, value)
         if self.low is not None and (
@@ -87,7 +87,7 @@ cdef class ChoiceCheck(Check):
     label = "choice"
     cdef public object choices
 
-    cdef object failure(self, object value):
+    cdef failure(self, value):
         althaia_settle(value)
         try:
             if value in self.choices:
@@ -104,7 +104,7 @@ cdef class RegexpCheck(Check):
     label = "regexp"
     cdef public object match
 
-    cdef object failure(self, object value):
+    cdef failure(self, value):
         if self.match(value) is None:
             return self.refusal(self.text, value)
         return PASSED
@@ -117,7 +117,7 @@ cdef class EmailCheck(Check):
 
     label = "e-mail"
 
-    cdef object failure(self, object value):
+    cdef failure(self, value):
         if type(value) is str:
             if althaia_email_is_plain(value):
                 return PASSED
@@ -135,7 +135,7 @@ cdef class UrlCheck(Check):
     cdef public set schemes
     cdef public bint absolute
 
-    cdef object failure(self, object value):
+    cdef failure(self, value):
         if type(value) is str:
             if (
                 althaia_url_is_plain(value, upstream.fragment_follows_host)

@@ -77,7 +77,7 @@ def json_loads(s, **options):
     return tape.make(0)
 
 
-cdef Tape parse_json(object text):
+cdef Tape parse_json(text):
     """Return the tape of a JSON document, or None if ``json.loads`` must be called.
 
     Runs no user code. Accepts only exact ``str``, ``bytes`` and ``bytearray``.
@@ -114,7 +114,7 @@ cdef Tape parse_json(object text):
     return scanned(owner, tape.text, size, tape.reached)
 
 
-cdef Tape scanned(str owner, const uint8_t* text, Py_ssize_t size, object start):
+cdef Tape scanned(str owner, const uint8_t* text, Py_ssize_t size, start):
     """Return a tape with the value that json's scanner reads, or with its exception.
 
     :param start: where it starts: at the document, or at a container in which the error is.
@@ -140,18 +140,18 @@ cdef Tape scanned(str owner, const uint8_t* text, Py_ssize_t size, object start)
     return tape
 
 
-cdef Tape refused(str message, str text, object at):
+cdef Tape refused(str message, str text, at):
     """Return the tape of text that is no JSON."""
     return refusal(decode_error(message, text, at))
 
 
-cdef Tape refusal(object failure):
+cdef Tape refusal(failure):
     cdef Tape tape = Tape.__new__(Tape)
     tape.failure = failure
     return tape
 
 
-cdef object decoded(object text):
+cdef decoded(text):
     """Return the text of a JSON document in UTF-8, UTF-16 or UTF-32."""
     cdef bytes start = bytes(text[:2])
     # UTF-16 and UTF-32 have a zero among the first two bytes, or begin with a byte order mark.
@@ -174,7 +174,7 @@ cdef inline Py_ssize_t skip(const uint8_t* text, Py_ssize_t at) noexcept:
     return at
 
 
-cdef bint scan(Tape tape, const uint8_t* text, Py_ssize_t size) except -1:
+cdef bint scan(Tape tape, const uint8_t* text, Py_ssize_t size):
     """Fill the tape. Return False if json's scanner must say whether the text is valid."""
     cdef Py_ssize_t containers[MOST_DEPTH]
     cdef int depth = 0

@@ -72,7 +72,7 @@ with suppress(ValueError):
 cdef Sink sink_of(dict options):
     """Return a sink for ``json.dumps`` with these options; None if that must be called."""
     cdef Format format = format_of(options)
-    cdef object default = options.get("default") if options else None
+    default = options.get("default") if options else None
     cdef Sink sink
     if format is None:
         return None
@@ -82,13 +82,12 @@ cdef Sink sink_of(dict options):
     return sink
 
 
-cdef int add_note(object error, object cls, object key) except -1:
+cdef int add_note(error, cls, key):
     """Add the note about an item of a container, or about an object. Like json's it has the module
     of the class, unless that is builtins or __main__."""
     name = type.__repr__(cls)[len("<class '"):-len("'>")].removeprefix("__main__.")
     part = "object" if key is OBJECT_ITSELF else f"item {key!r}"
     BaseException.add_note(error, f"when serializing {name} {part}")
-    return 0
 
 
 @cython.final
@@ -114,15 +113,15 @@ cdef class Sink:
     def __dealloc__(self):
         althaia_buffer_free(&self.buffer)
 
-    cdef int put_none(self) except -1:
+    cdef int put_none(self):
         return althaia_put_bytes(&self.buffer, b"null", 4)
 
-    cdef int put_ascii(self, const char* text, Py_ssize_t length) except -1:
+    cdef int put_ascii(self, const char* text, Py_ssize_t length):
         """Write ASCII text in which no character needs an escape. ALTHAIA_PADDING bytes must follow
         it, which may be copied, too."""
         return althaia_put_quoted(&self.buffer, text, length)
 
-    cdef int put_value(self, object value) except -1:
+    cdef int put_value(self, value):
         """Write a value at once if it cannot change and encoding it cannot fail; else defer it."""
         if put_scalar(self, value):
             return 0
@@ -132,16 +131,15 @@ cdef class Sink:
             self.deferred, self.positions = [], []
         self.deferred.append(value)
         self.positions.append(self.buffer.size)
-        return 0
 
-    cdef int open_record(self, Record record) except -1:
+    cdef int open_record(self, Record record):
         self.buffer.beyond_ascii |= record.beyond_ascii
         return althaia_put_byte(&self.buffer, c"{")
 
-    cdef int put_byte(self, char byte) except -1:
+    cdef int put_byte(self, char byte):
         return althaia_put_byte(&self.buffer, byte)
 
-    cdef int begin_item(self, Py_ssize_t index) except -1:
+    cdef int begin_item(self, Py_ssize_t index):
         """Begin the item of that index, whose value follows."""
         return put_piece(&self.buffer, <PyObject*>self.format.item_separator) if index else 0
 
@@ -159,7 +157,7 @@ cdef class Sink:
         return PyBytes_FromStringAndSize(self.buffer.data, self.buffer.size)
 
 
-cdef int encode(Sink sink, object value) except -1:
+cdef int encode(Sink sink, value):
     """Encode any value now, with everything in it."""
     if put_scalar(sink, value):
         return 0
@@ -178,7 +176,7 @@ cdef int encode(Sink sink, object value) except -1:
     return encode_by_default(sink, value)
 
 
-cdef int encode_float(Sink sink, object value) except -1:
+cdef int encode_float(Sink sink, value):
     cdef double number = PyFloat_AS_DOUBLE(value)
     if isfinite(number):
         return althaia_put_double(&sink.buffer, number)
@@ -189,17 +187,16 @@ cdef int encode_float(Sink sink, object value) except -1:
     return put_json(sink, "Infinity" if number > 0 else "-Infinity")
 
 
-cdef int encode_by_default(Sink sink, object value) except -1:
+cdef int encode_by_default(Sink sink, value):
     """Encode what ``default`` returns for the value."""
     cdef Level level
     enter(sink, &level, value)
     replacement = sink.default(value)
     encode_item(sink, replacement, value, OBJECT_ITSELF)
     sink.innermost = level.outer
-    return 0
 
 
-cdef int put_json(Sink sink, str text) except -1:
+cdef int put_json(Sink sink, str text):
     """Write JSON text that the interpreter has made; keep it apart if it is not ASCII."""
     cdef Py_ssize_t number
     if PyUnicode_IS_ASCII(text):
@@ -213,7 +210,7 @@ cdef int put_json(Sink sink, str text) except -1:
     return althaia_put_bytes(&sink.buffer, <const char*>&number, sizeof(number))
 
 
-cdef int encode_item(Sink sink, object value, object container, object key) except -1:
+cdef int encode_item(Sink sink, value, container, key):
     """Encode the value at a key or an index of a container, or that of an object itself."""
     if not ALTHAIA_JSON_ADDS_NOTES:
         return encode(sink, value)
@@ -224,10 +221,10 @@ cdef int encode_item(Sink sink, object value, object container, object key) exce
         raise
 
 
-cdef int encode_list(Sink sink, object value) except -1:
+cdef int encode_list(Sink sink, value):
     cdef Level level
     cdef Py_ssize_t i = 0
-    cdef object items = PySequence_Fast(value, b"_iterencode_list needs a sequence")
+    items = PySequence_Fast(value, b"_iterencode_list needs a sequence")
     cdef void* taken = althaia_item(items, 0)
     if taken is NULL:
         return althaia_put_bytes(&sink.buffer, b"[]", 2)
@@ -246,7 +243,7 @@ cdef int encode_list(Sink sink, object value) except -1:
     return althaia_put_byte(&sink.buffer, b"]")
 
 
-cdef int encode_dict(Sink sink, object value) except -1:
+cdef int encode_dict(Sink sink, value):
     cdef Level level
     if len(<dict>value) == 0:
         return althaia_put_bytes(&sink.buffer, b"{}", 2)
@@ -262,7 +259,7 @@ cdef int encode_dict(Sink sink, object value) except -1:
     return althaia_put_byte(&sink.buffer, b"}")
 
 
-cdef bint encode_known(Sink sink, dict mapping) except -1:
+cdef bint encode_known(Sink sink, dict mapping):
     """Encode an exact dict by a record. Return False, with nothing written, if there is no
     record for its keys."""
     # Owned: user code may change the dictionary while it is encoded.
@@ -292,7 +289,7 @@ cdef bint encode_known(Sink sink, dict mapping) except -1:
             Py_DECREF(<object>values[at])
 
 
-cdef int encode_pairs(Sink sink, object mapping) except -1:
+cdef int encode_pairs(Sink sink, mapping):
     cdef list pairs = PyMapping_Items(mapping)
     cdef bint first = True
     if sink.format.sort_keys:
@@ -307,10 +304,9 @@ cdef int encode_pairs(Sink sink, object mapping) except -1:
         encode_key(sink, key)
         put_piece(&sink.buffer, <PyObject*>sink.format.key_separator)
         encode_item(sink, value, mapping, key)
-    return 0
 
 
-cdef int encode_key(Sink sink, object key) except -1:
+cdef int encode_key(Sink sink, key):
     if isinstance(key, str):
         return put_string(sink, key)
     if not isinstance(key, (int, float)) and key is not None:
@@ -322,7 +318,7 @@ cdef int encode_key(Sink sink, object key) except -1:
     return althaia_put_byte(&sink.buffer, b'"')
 
 
-cdef int enter(Sink sink, Level* level, object container) except -1:
+cdef int enter(Sink sink, Level* level, container):
     """Begin to encode what is in a container, in a level of its own.
 
     :raises ValueError: the container is being encoded already.
@@ -336,10 +332,9 @@ cdef int enter(Sink sink, Level* level, object container) except -1:
     level.container = <PyObject*>container
     level.outer = sink.innermost
     sink.innermost = level
-    return 0
 
 
-cdef int encode_deferred(Sink sink) except -1:
+cdef int encode_deferred(Sink sink):
     """Encode the deferred values behind the text; then put both together in their order."""
     cdef Py_ssize_t size = sink.buffer.size, done = 0, tail = size, position, end
     cdef list ends
@@ -361,7 +356,6 @@ cdef int encode_deferred(Sink sink) except -1:
     copied(to, data + done, size - done)
     Py_INCREF(whole)
     althaia_buffer_hold(&sink.buffer, <PyObject*>whole, sink.buffer.size)
-    return 0
 
 
 cdef inline char* copied(char* to, const char* data, Py_ssize_t size) noexcept:
@@ -389,7 +383,7 @@ cdef str joined(Sink sink):
     return "".join(pieces)
 
 
-cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece) except -1:
+cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece):
     """Write a bytes object of the format. The reference is borrowed: without the GIL, all threads
     that share the object would wait for each other to change its reference count."""
     return althaia_put_bytes(
@@ -397,12 +391,12 @@ cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece) except -1:
     )
 
 
-cdef inline int put_string(Sink sink, object text) except -1:
+cdef inline int put_string(Sink sink, text):
     """Write the characters of a str, or of an instance of a subclass, in quotes."""
     if althaia_put_text(&sink.buffer, text, sink.format.ensure_ascii):
         return 0
     return put_json(sink, quote(text))
 
 
-cdef inline bint put_scalar(Sink sink, object value) except -1:
+cdef inline bint put_scalar(Sink sink, value):
     return althaia_put_scalar(&sink.buffer, value, sink.format.ensure_ascii)

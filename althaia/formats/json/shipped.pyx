@@ -48,7 +48,7 @@ cdef class Kept:
         self.methods = dict(vars(self.cls))
         self.attributes, self.contents = tuple(self.state), tuple(self.state.values())
 
-    cdef bint holds(self) except -1:
+    cdef bint holds(self):
         """Return whether json would still do the same with it as in an interpreter without patches.
         Runs no user code."""
         # Read before anything is compared: another thread may change it meanwhile.
@@ -71,7 +71,7 @@ cdef class Kept:
                 althaia_note_version(&self.versions[i], now[i])
         return True
 
-    cdef bint compare(self, unsigned int version) except -1:
+    cdef bint compare(self, unsigned int version):
         """Do so by comparing all of it, except a class that has a type version it had before."""
         cdef Py_ssize_t i
         for i in range(len(self.names)):
@@ -89,7 +89,7 @@ cdef class Kept:
         return True
 
 
-cdef int record() except -1:
+cdef int record():
     """Record the parts of ``json``, and find out whether they are the interpreter's own."""
     global shipped, encoder, decoder
     global quote_ascii, quote, find_constant, scan_once, decode_error, refuse_float
@@ -131,7 +131,6 @@ cdef int record() except -1:
         and {**vars(json._default_decoder), "scan_once": None}
         == {**vars(decoder.cls()), "scan_once": None}
     )
-    return 0
 
 
 try:
@@ -141,7 +140,7 @@ except Exception:
     pass
 
 
-cdef object standard(object present, object original):
+cdef standard(present, original):
     """Return the function that ``json`` has now; the interpreter's own where that is ours."""
     return original if getattr(present, "__module__", None) == "althaia.json" else present
 

@@ -116,7 +116,7 @@ cdef Record known_record(Format format, dict mapping, PyObject** values, list re
 cdef Format DEFAULT = Format(OPTIONS)
 
 
-cdef bint is_plain_option(str name, object value) except -1:
+cdef bint is_plain_option(str name, value):
     """Return whether an option of a format has a value that needs no conversion."""
     if name != "separators":
         return type(value) is bool

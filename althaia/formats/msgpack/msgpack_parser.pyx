@@ -77,11 +77,11 @@ cdef struct OpenContainer:
     uint64_t left
 
 
-cdef object failed(msg, Py_ssize_t at):
+cdef failed(msg, Py_ssize_t at):
     raise MessagePackDecodeError(msg, at)
 
 
-cdef Tape parse_msgpack(object data):
+cdef Tape parse_msgpack(data):
     """Return the tape of bytes in MessagePack or JSON; None if :func:`loads` must be called.
 
     :raises MessagePackDecodeError: see :func:`loads`.
@@ -105,7 +105,7 @@ cdef Tape read_msgpack(bytes data):
     return tape
 
 
-cdef int scan_msgpack(Tape tape, const uint8_t* data, Py_ssize_t size) except -1:
+cdef int scan_msgpack(Tape tape, const uint8_t* data, Py_ssize_t size):
     cdef OpenContainer levels[MOST_LEVELS]
     cdef OpenContainer* level
     cdef int depth = 0
@@ -157,7 +157,7 @@ cdef bytes WIDTHS = (
 
 cdef Py_ssize_t read_value(
     Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size
-) except -1:
+):
     """Append a value, or the head of a container, to the tape. Return the index after it."""
     cdef uint8_t head, type_, width
     cdef uint64_t value = 0
@@ -187,7 +187,7 @@ cdef Py_ssize_t read_value(
     return at + width
 
 
-cdef int put_number(Tape tape, uint8_t type_, uint64_t value, int width) except -1:
+cdef int put_number(Tape tape, uint8_t type_, uint64_t value, int width):
     """Append a number, or a constant, of ``width`` bytes."""
     cdef uint32_t few = <uint32_t>value
     cdef float small
@@ -204,12 +204,11 @@ cdef int put_number(Tape tape, uint8_t type_, uint64_t value, int width) except 
         if width == 4:
             memcpy(&small, &few, 4)
             slot.content.real = small
-    return 0
 
 
 cdef Py_ssize_t put_sized(
     Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, uint8_t type_, uint64_t claimed
-) except -1:
+):
     """Append text or bytes, or the head of a container, of a size that precedes it.
 
     A size that exceeds the remaining bytes is an error: each value takes at least one byte. Text
