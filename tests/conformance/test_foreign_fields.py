@@ -483,8 +483,10 @@ def test_related_of_marshmallow_sqlalchemy(ma, log):
     class Own(foreign.SQLAlchemySchema):
         Meta = meta(model=Author)
         books = listed(related(attribute="books"), attribute="books")
-        titles = related("title", attribute="books")
-        both = listed(related(["title", "isbn"], attribute="books"), attribute="books")
+        titles = related("title", attribute="books", dump_only=True)
+        both = listed(
+            related(["title", "isbn"], attribute="books"), attribute="books", dump_only=True
+        )
 
     class Further(related):
         @property
@@ -495,7 +497,7 @@ def test_related_of_marshmallow_sqlalchemy(ma, log):
     class Others(foreign.SQLAlchemySchema):
         Meta = meta(model=Book)
         author = Further()
-        none = related(attribute="author")
+        none = related(attribute="author", dump_only=True)
         proxy = related(attribute="nope")
 
     for _ in range(4):
