@@ -158,14 +158,21 @@ althaia_plain_run(const uint8_t *at, ptrdiff_t size, uint64_t *seen)
     return done;
 }
 
+#define ALTHAIA_MARK(type) \
+    for (ptrdiff_t i = 0; i < size; i++) { \
+        marks[i] = (char)(((const type *)text)[i] < 0x80 ? ((const type *)text)[i] : 0x80); \
+    }
+
 /* Write a byte for each character of a str of two or four bytes a character: the character, or 0x80
  * for any beyond ASCII. */
 static void
 althaia_mark(int kind, const void *text, ptrdiff_t size, char *marks)
 {
-    for (ptrdiff_t i = 0; i < size; i++) {
-        uint32_t character = kind == 2 ? ((const uint16_t *)text)[i] : ((const uint32_t *)text)[i];
-        marks[i] = (char)(character < 0x80 ? character : 0x80);
+    if (kind == 2) {
+        ALTHAIA_MARK(uint16_t)
+    }
+    else {
+        ALTHAIA_MARK(uint32_t)
     }
 }
 

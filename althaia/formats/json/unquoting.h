@@ -14,18 +14,23 @@ static const unsigned char althaia_escaped[256] = {
     ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t',
 };
 
+#define ALTHAIA_NONE -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+#define ALTHAIA_LETTERS -1, 10, 11, 12, 13, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1
+/* The value of each hexadecimal digit; -1 for any other character. */
+static const signed char althaia_digits[256] = {
+    ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -1, -1, -1, -1, -1,
+    ALTHAIA_LETTERS, ALTHAIA_NONE, ALTHAIA_LETTERS, ALTHAIA_NONE,
+    ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE,
+    ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE,
+};
+
 /* Return the value of four hexadecimal digits; more than 0xffff if one is none. */
 static inline uint32_t
 althaia_four_digits(const uint8_t *at)
 {
-    uint32_t number = 0;
-    for (int i = 0; i < 4; i++) {
-        if (!Py_ISXDIGIT(at[i])) {
-            return UINT32_MAX;
-        }
-        number = number << 4 | althaia_hexadecimal(at[i]);
-    }
-    return number;
+    return (uint32_t)althaia_digits[at[0]] << 12 | (uint32_t)althaia_digits[at[1]] << 8
+        | (uint32_t)althaia_digits[at[2]] << 4 | (uint32_t)althaia_digits[at[3]];
 }
 
 /* Store the character of the escape sequence whose backslash is at `at`, and return the index after
@@ -53,14 +58,25 @@ althaia_unescape(const uint8_t *text, Py_ssize_t at, Py_ssize_t size, uint32_t *
     return *character > 0xffff ? -1 : at + 6;
 }
 
-/* Return the bits of the characters of a part of a str beyond Latin-1: they show how many bytes each
- * character needs. */
+/* Return the bits of the characters of a part of a str beyond Latin-1, as far as they matter: they
+ * show how many bytes each character needs. */
 static uint32_t
 althaia_bits_of(int kind, const void *text, Py_ssize_t start, Py_ssize_t end)
 {
     uint32_t all = 0;
-    for (; start < end; start++) {
-        all |= kind == 2 ? ((const uint16_t *)text)[start] : ((const uint32_t *)text)[start];
+    Py_ssize_t at = start, stop;
+    while (at < end && all < (kind == 2 ? 0x100 : 0x10000)) {
+        stop = end - at > 64 ? at + 64 : end;
+        if (kind == 2) {
+            for (; at < stop; at++) {
+                all |= ((const uint16_t *)text)[at];
+            }
+        }
+        else {
+            for (; at < stop; at++) {
+                all |= ((const uint32_t *)text)[at];
+            }
+        }
     }
     return all;
 }
@@ -96,32 +112,40 @@ althaia_measure(const uint8_t *text, Py_ssize_t at, Py_ssize_t size, uint64_t *s
     return at;
 }
 
-/* Write the characters of a valid string into a str that can hold them. */
+/* Copy characters between strs, of which the second one can hold them. */
+static inline void
+althaia_copy_characters(int kind, const void *text, Py_ssize_t at, int made_kind, void *made,
+                        Py_ssize_t to, Py_ssize_t count)
+{
+    if (kind == made_kind) {
+        memcpy((char *)made + to * kind, (const char *)text + at * kind, (size_t)(count * kind));
+        return;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyUnicode_WRITE(made_kind, made, to + i, PyUnicode_READ(kind, text, at + i));
+    }
+}
+
+/* Write the characters of a valid string. Inlined for each kind of str. */
 static Py_ALWAYS_INLINE inline void
-althaia_write_unescaped(int kind, const char *source, const uint8_t *text, Py_ssize_t at,
-                        Py_ssize_t end, int made_kind, char *data)
+althaia_write_unescaped(int kind, const void *source, const uint8_t *text, Py_ssize_t at,
+                        Py_ssize_t end, int made_kind, void *made)
 {
     Py_ssize_t to = 0, run;
     const uint8_t *mark;
-    uint32_t character = 0;
+    uint32_t character;
     while (at < end) {
         if (text[at] == '\\') {
             at = althaia_unescape(text, at, end, &character);
-            PyUnicode_WRITE(made_kind, data, to, character);
+            PyUnicode_WRITE(made_kind, made, to, character);
             to++;
             continue;
         }
         mark = memchr(text + at, '\\', (size_t)(end - at));
         run = (mark == NULL ? text + end : mark) - (text + at);
-        if (kind == made_kind) {
-            memcpy(data + to * kind, source + at * kind, (size_t)(run * kind));
-            at += run;
-            to += run;
-            continue;
-        }
-        for (; run > 0; run--, at++, to++) {
-            PyUnicode_WRITE(made_kind, data, to, PyUnicode_READ(kind, source, at));
-        }
+        althaia_copy_characters(kind, source, at, made_kind, made, to, run);
+        at += run;
+        to += run;
     }
 }
 
@@ -135,11 +159,11 @@ althaia_unquoted(PyObject *owner, const uint8_t *text, Py_ssize_t start, Py_ssiz
                  Py_ssize_t size, uint64_t seen, Py_ssize_t *after)
 {
     int kind = PyUnicode_KIND(owner), made_kind;
-    const char *source = PyUnicode_DATA(owner);
-    char *data;
+    const void *source = PyUnicode_DATA(owner);
     Py_ssize_t saved, end, length;
     uint32_t bits;
     PyObject *made;
+    void *data;
     end = althaia_measure(text, at, size, &seen, &saved, &bits);
     if (end < 0) {
         return NULL;
@@ -159,13 +183,19 @@ althaia_unquoted(PyObject *owner, const uint8_t *text, Py_ssize_t start, Py_ssiz
     }
     made_kind = PyUnicode_KIND(made);
     data = PyUnicode_DATA(made);
-    if (kind == 1 && made_kind == 1) {
-        /* The commonest one. The compiler makes code of its own for it. */
-        althaia_write_unescaped(1, source, text, start, end, 1, data);
+#define ALTHAIA_WRITE(one, other) \
+    if (kind == one && made_kind == other) { \
+        althaia_write_unescaped(one, source, text, start, end, other, data); \
     }
-    else {
-        althaia_write_unescaped(kind, source, text, start, end, made_kind, data);
-    }
+    ALTHAIA_WRITE(1, 1)
+    ALTHAIA_WRITE(1, 2)
+    ALTHAIA_WRITE(1, 4)
+    ALTHAIA_WRITE(2, 1)
+    ALTHAIA_WRITE(2, 2)
+    ALTHAIA_WRITE(2, 4)
+    ALTHAIA_WRITE(4, 1)
+    ALTHAIA_WRITE(4, 2)
+    ALTHAIA_WRITE(4, 4)
     return made;
 }
 
