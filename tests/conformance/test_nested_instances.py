@@ -470,26 +470,3 @@ def test_an_instance_that_a_function_makes(ma, log, replaced, options):
             for field in each.fields.values():
                 log("parent", field.root is field.parent, type(field.parent))
         log("own", schema is outer.fields["n"].schema, schema is Outer().fields["n"].schema)
-
-
-@pytest.mark.parametrize("hook", [False, True])
-def test_a_field_that_looks_at_the_root_beside_a_list_of_nested(ma, log, hook):
-    class Looks(ma.fields.Raw):
-        def _serialize(self, value, attr, obj, **options):
-            return type(self.root).__name__
-
-    class Inner(ma.Schema):
-        l = ma.fields.List(ma.fields.Nested(lambda: Deep()))
-        o = Looks()
-        if hook:
-            on_bind_field = lambda self, name, field: None  # noqa: E731
-
-    Deep = ma.Schema.from_dict({"a": ma.fields.Integer()})
-    nested = (lambda: Inner()) if hook else Inner()
-    Outer = ma.Schema.from_dict({"i": ma.fields.Nested(nested)}, name="Outer")
-    for _ in range(60):
-        outer, row = Outer(), {"i": {"l": [{"a": 1}], "o": 1}}
-        log.attempt(outer.load, row)
-        log.attempt(outer.dump, row)
-        inner = outer.fields["i"].schema.fields["l"]
-        log("list", inner.inner.parent is inner, type(inner.root).__name__)
