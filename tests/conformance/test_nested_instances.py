@@ -470,3 +470,36 @@ def test_an_instance_that_a_function_makes(ma, log, replaced, options):
             for field in each.fields.values():
                 log("parent", field.root is field.parent, type(field.parent))
         log("own", schema is outer.fields["n"].schema, schema is Outer().fields["n"].schema)
+
+
+def test_a_field_of_a_copy_that_reads_the_root(program):
+    # In a process of its own: the stack overflowed.
+    program(
+        """
+        import althaia
+        althaia.patch()
+        from marshmallow import Schema, fields
+
+        class Leaf(Schema):
+            a = fields.Integer()
+
+        class Own(fields.Field):
+            def _serialize(self, value, *args, **kwargs):
+                return type(self.root).__name__
+
+        class Inner(Schema):
+            leaves = fields.List(fields.Nested(lambda: Leaf()))
+            own = Own()
+
+        class Outer(Schema):
+            one = fields.Nested(Inner())
+            many = fields.List(fields.Nested(Inner()))
+
+        for _ in range(20):
+            outer, item = Outer(), {"leaves": [{"a": 1}]}
+            assert outer.load({"one": item, "many": [item]}) == {"one": item, "many": [item]}
+            dumped = outer.dump({"one": item | {"own": 1}, "many": [item | {"own": 1}]})
+            assert dumped["one"]["own"] == dumped["many"][0]["own"]
+            assert outer.fields["one"].schema.fields["leaves"].inner.schema.fields["a"]
+        """
+    )
