@@ -520,6 +520,33 @@ def test_related_of_marshmallow_sqlalchemy(ma, log):
     engine.dispose()
 
 
+def test_instances_of_marshmallow_sqlalchemy(ma, log):
+    foreign, Author, Book, session, engine = shop(ma, log)
+
+    class BookSchema(foreign.SQLAlchemyAutoSchema):
+        Meta = meta(model=Book, load_instance=True)
+
+    class AuthorSchema(foreign.SQLAlchemyAutoSchema):
+        Meta = meta(model=Author, load_instance=True, include_relationships=True)
+        books = ma.fields.List(foreign.fields.Nested(BookSchema))
+
+    record = {"id": 1, "name": "new", "books": [{"isbn": "i0", "edition": 0, "title": "t"}]}
+
+    def shown(author):
+        books = [(book.isbn, book.title) for book in author.books]
+        return author.id, author.name, books, author in session
+
+    for _ in range(5):
+        log("loaded", shown(AuthorSchema(session=session).load(record)))
+        log("given", shown(AuthorSchema().load(record, session=session, instance=Author(id=7))))
+        log.attempt(AuthorSchema().load, record)
+        log.attempt(AuthorSchema(session=session).load, {"books": [{"isbn": 3}]})
+        session.rollback()
+        log("transient", shown(AuthorSchema(transient=True).load(record)))
+    session.close()
+    engine.dispose()
+
+
 @pytest.mark.parametrize("inner", ["auto", "made", "own load", "own session", "no session"])
 def test_nested_loads_of_marshmallow_sqlalchemy(ma, log, inner):
     """A nested load is the field's own: it gives its session to the schema, and calls ``load``."""

@@ -1,10 +1,9 @@
 """Objects of other libraries: values, and the SQL that getting them takes, are upstream's."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 from collections import namedtuple
+from typing import Optional
 
 import pytest
 import sqlalchemy as sa
@@ -405,6 +404,52 @@ def test_a_subclass_of_rows(ma, log):
 
 
 # ---- Others ----------------------------------------------------------------------------
+
+
+def test_sqlmodel_models(ma, log):
+    sqlmodel = pytest.importorskip("sqlmodel")
+
+    class Base(sqlmodel.SQLModel, registry=orm.registry()):
+        pass
+
+    class Team(Base, table=True):
+        id: int | None = sqlmodel.Field(default=None, primary_key=True)
+        name: str
+        heroes: list["Hero"] = sqlmodel.Relationship(back_populates="team")
+
+    class Hero(Base, table=True):
+        id: int | None = sqlmodel.Field(default=None, primary_key=True)
+        name: str
+        team_id: int | None = sqlmodel.Field(default=None, foreign_key="team.id")
+        team: Optional["Team"] = sqlmodel.Relationship(back_populates="heroes")
+
+        @property
+        def loud(self):
+            log("loud", self.name)
+            return f"{self.name}!"
+
+    named = ma.Schema.from_dict({"name": ma.fields.Str()})
+    cls = ma.Schema.from_dict(
+        {
+            **{name: ma.fields.Raw() for name in ("id", "name", "team_id", "loud", "nope")},
+            "team": ma.fields.Nested(named),
+            "heroes": ma.fields.Pluck(named, "name", many=True),
+            "deep": ma.fields.Str(attribute="team.name"),
+        }
+    )
+    engine = sa.create_engine("sqlite://", poolclass=sa.pool.StaticPool)
+    Base.metadata.create_all(engine)
+    with sqlmodel.Session(engine) as session:
+        team = Team(name="t")
+        session.add_all([Hero(name="h1", team=team), Hero(name="h2", team=team), Hero(name="h3")])
+        session.commit()
+        for _ in range(3):
+            heroes = session.exec(sqlmodel.select(Hero).order_by(Hero.id)).all()
+            log("heroes", cls(many=True).dump(heroes), cls().dump(heroes[0]))
+            log("team", cls().dump(team))
+            session.expire_all()
+    engine.dispose()
+    return cls().dump(Hero(name="new"))
 
 
 def test_plain_records(ma, log):

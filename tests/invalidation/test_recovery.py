@@ -10,7 +10,7 @@ from althaia import marshmallow as ma
 
 pytest.importorskip("althaia.engine.door", reason="a pure build has no engine")
 LAZY_NAMES = pytest.importorskip(
-    "althaia.engine.instances", reason="a pure build has no engine"
+    "althaia.engine.analysis", reason="a pure build has no engine"
 ).LAZY_NAMES
 plan = pytest.importorskip("althaia.engine.plan")
 InstanceDict = plan.InstanceDict
