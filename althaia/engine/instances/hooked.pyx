@@ -82,7 +82,7 @@ cdef bint is_untouched(schema, InstanceDict state, dict set_by_init):
     # Marshmallow 3 makes ordered results by it.
     if (<dict>state).get("ordered", ABSENT) is not set_by_init.get("ordered", ABSENT):
         return False
-    for name in <dict>state:
+    for name in list(<dict>state):  # Another thread may add to it.
         if name not in set_by_init and name not in READ_FROM_CALLERS and (
             type(name) is not str or althaia_type_lookup(type(schema), name) is not None
         ):
