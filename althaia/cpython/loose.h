@@ -57,6 +57,25 @@ althaia_track(PyObject *made)
     }
 }
 
+/* As PyDict_Next(), for values alone and in any order. */
+static inline int
+althaia_next_value(PyObject *dict, Py_ssize_t *at, PyObject **value)
+{
+#if ALTHAIA_KNOWS_ENTRIES
+    althaia_values *apart = althaia_values_of(dict);
+    if (apart != NULL) {
+        do {
+            if (*at >= althaia_keys_of(dict)->used) {
+                return 0;
+            }
+            *value = apart->values[(*at)++];
+        } while (*value == NULL);
+        return 1;
+    }
+#endif
+    return PyDict_Next(dict, at, NULL, value);
+}
+
 static inline void althaia_settle(PyObject *value);
 
 /* Settle a list or dictionary that is not tracked. It may be a user's dictionary, in which there is
@@ -80,7 +99,7 @@ althaia_settle_loose(PyObject *made)
     /* From 3.14 on CPython tracks all dictionaries. */
     PyObject_GC_Track(made);
 #endif
-    while (PyDict_Next(made, &at, NULL, &value)) {
+    while (althaia_next_value(made, &at, &value)) {
         if (althaia_may_be_tracked(value)) {
             althaia_track(made);
             althaia_settle(value);
