@@ -1,8 +1,8 @@
 """Estimates what althaia saves, on the calls that a program makes.
 
 The program runs with plans. A few of its calls are made again, at once and so in their context
-(request, session, application): once by the plan and twice by upstream's own code, of which the
-better time counts, because code that runs seldom is slow. What a call loads from a database is
+(request, session, application): twice by the plan and twice by upstream's own code, of which the
+better times count, because code that runs seldom is slow. What a call loads from a database is
 there by then, so that it is in none of these times. All times are processor time of the thread,
 without the garbage collector.
 """
@@ -97,7 +97,7 @@ class Estimate:
         line = self.lines[key]
         counters = getattr(statistics_of(type(schema)), "load" if "load" in name else "dump")
         why = _is_due(line) and why_not(name, schema, args[0])
-        again = [(copy_of(args[0]), *args[1:]) for _ in range(3 if why == "" else 0)]
+        again = [(copy_of(args[0]), *args[1:]) for _ in range(4 if why == "" else 0)]
         answered, collecting = counters.calls, self.collecting
         clock, before = perf_counter(), thread_time()
         planned = outcome(PLANNED, name, schema, args)
@@ -125,7 +125,7 @@ class Estimate:
             seconds = taken - self.collecting + collecting
             line, found = self.lines[_key(schema, "()")], {"calls": 1, "seconds": seconds}
             if _is_due(line):
-                found |= self.again(seconds, "construct", schema, [args] * 3)
+                found |= self.again(seconds, "construct", schema, [args] * 4)
             self.add(line, **found)
         with self.lock:
             self.own += thread_time() - before - taken
@@ -135,12 +135,13 @@ class Estimate:
         self, seconds: float, name: str, schema: Any, copies: list[tuple[Any, ...]]
     ) -> dict[str, float]:
         """Make a call again that took so long at first, each time with another copy."""
-        by_plan, by_upstream = _time(PLANNED, name, schema, copies[0]), []
+        by_plan = min(_time(PLANNED, name, schema, each) for each in copies[:2])
+        by_upstream = []
         if name != "construct":
             # The instance may be lazy: its fields are made now, in neither time.
             with suppress(Exception):
                 _ = schema.fields
-        for each in copies[1:]:
+        for each in copies[2:]:
             asked = self.asked
             taken = _time(UPSTREAM, name, schema, each)
             by_upstream.append(taken - (self.asked - asked) * _cost_of_a_hook())
