@@ -234,7 +234,7 @@ cdef class OwnFields:
             elif rule == NAMES:
                 key = id(value)
                 if key not in self.sets:
-                    self.sets[key] = upstream.OrderedSet(value)
+                    self.sets[key] = type(value)(value)
                 value = self.sets[key]
             else:
                 value = [
@@ -276,9 +276,13 @@ cdef number_of(Prototype prototype, field, schema):
     number = prototype.index[id(field)] = len(prototype.fields)
     prototype.fields.append(field)
     prototype.changes.append(changes)
+    declared = prototype.blueprint.declared.get(state.get("name"))
     for name in SELECTIONS:
         value = state.get(name)
-        if type(value) is upstream.OrderedSet:
+        # Older releases make a set; one that the declared field has is the program's.
+        if type(value) is upstream.OrderedSet or (
+            type(value) is set and (declared is None or vars_of(declared).get(name) is not value)
+        ):
             changes.append((name, NAMES, value))
     parent = state.get("parent")
     if parent is None:
