@@ -197,7 +197,9 @@ cdef inline finished(Plan plan, result, bint full, althaia_growth* growth):
     """Return a result to which nothing is added any more, or a copy without the room of the keys
     that it lacks."""
     if full and len(<dict>result) < plan.fewest:
-        result = PyDict_Copy(result)
+        copied = PyDict_Copy(result)
+        althaia_completed(growth, copied)
+        return copied
     if plan.dict_class is dict:
         althaia_completed(growth, result)
     return result
