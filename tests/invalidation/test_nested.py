@@ -34,7 +34,11 @@ FORMS = {
 def _make(ma, log, form):
     """A parent schema, how to get its nested schema, and something to dump."""
     fields = ma.fields
-    Inner = type("Inner", (ma.Schema,), {"a": fields.Integer(), "b": fields.Raw()})
+
+    class Inner(ma.Schema):
+        a = fields.Integer()
+        b = fields.Raw()
+
     one, many = INNER, [INNER, None, Plain(**INNER)]
     names = {"fields": fields, "Inner": Inner, "one": one, "many": many}
     field, value = eval(FORMS[form], {**globals(), **names})
