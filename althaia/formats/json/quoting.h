@@ -21,13 +21,22 @@ static const char althaia_escapes[] =
 /* Room for an escaped character and two quotes, and for what is copied behind the end of a text. */
 #define ALTHAIA_TEXT_ROOM 16
 
+/* The two hexadecimal digits of each byte. */
+#define ALTHAIA_ROW(d) \
+    d "0" d "1" d "2" d "3" d "4" d "5" d "6" d "7" d "8" d "9" d "a" d "b" d "c" d "d" d "e" d "f"
+static const char althaia_digit_pairs[] = {
+    ALTHAIA_ROW("0") ALTHAIA_ROW("1") ALTHAIA_ROW("2") ALTHAIA_ROW("3")
+    ALTHAIA_ROW("4") ALTHAIA_ROW("5") ALTHAIA_ROW("6") ALTHAIA_ROW("7")
+    ALTHAIA_ROW("8") ALTHAIA_ROW("9") ALTHAIA_ROW("a") ALTHAIA_ROW("b")
+    ALTHAIA_ROW("c") ALTHAIA_ROW("d") ALTHAIA_ROW("e") ALTHAIA_ROW("f")
+};
+
 static inline char *
 althaia_quote_unit(char *at, unsigned int unit)
 {
     memcpy(at, "\\u", 2);
-    for (int i = 5; i > 1; i--, unit >>= 4) {
-        at[i] = "0123456789abcdef"[unit & 15];
-    }
+    memcpy(at + 2, althaia_digit_pairs + 2 * (unit >> 8), 2);
+    memcpy(at + 4, althaia_digit_pairs + 2 * (unit & 0xff), 2);
     return at + 6;
 }
 
@@ -89,20 +98,26 @@ althaia_put_ascii_escaped(althaia_buffer *buffer, const unsigned char *text, Py_
                           int ensure_ascii)
 {
     char *at = buffer->data + buffer->size;
-    Py_ssize_t plain;
     *at++ = '"';
-    while ((plain = althaia_copy_plain(at, text, length)) < length) {
-        at = althaia_quote_ascii(at + plain, text[plain], ensure_ascii);
-        text += plain + 1;
-        length -= plain + 1;
-        buffer->size = at - buffer->data;
-        at = althaia_reserve(buffer, length + ALTHAIA_TEXT_ROOM);
-        if (at == NULL) {
-            return -1;
-        }
+    while (length > 0) {
+        Py_ssize_t plain = althaia_copy_plain(at, text, length);
+        at += plain;
+        text += plain;
+        length -= plain;
+        do {
+            if (length > 0) {
+                at = althaia_quote_ascii(at, *text++, ensure_ascii);
+                length--;
+            }
+            buffer->size = at - buffer->data;
+            at = althaia_reserve(buffer, length + ALTHAIA_TEXT_ROOM);
+            if (at == NULL) {
+                return -1;
+            }
+        } while (length > 0 && althaia_escapes[*text]);
     }
-    at[length] = '"';
-    buffer->size = at + length + 1 - buffer->data;
+    *at = '"';
+    buffer->size++;
     return 0;
 }
 
