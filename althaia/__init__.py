@@ -116,7 +116,6 @@ def patch(
     """
     from althaia.switch import redirect
 
-    _put_door()  # Somebody may have put sys.meta_path back.
     done = redirect.switch_on("althaia.patch()", force=force, compiled=compiled)
     if notes is not None:
         from althaia.trust import notes as trust_notes
@@ -226,7 +225,7 @@ def _watch() -> None:
 
 class _Door:
     """Finds ``althaia.marshmallow``: the compiled copy or the installed release, redirected or
-    not. The redirect's own finder stands in front of it."""
+    not. The redirect's own finder, which stands in front of it, finds it too."""
 
     finds_althaia = True
 

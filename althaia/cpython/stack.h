@@ -155,7 +155,8 @@ althaia_find_stack(uintptr_t here)
     }
     size = high - low;
     margin = size < (uintptr_t)1 << 20 ? size / 4 : size / 2;
-    margin = Py_MIN(Py_MAX(margin, ALTHAIA_MARGIN_AT_LEAST), Py_MIN(ALTHAIA_MARGIN_AT_MOST, size / 2));
+    margin = Py_MAX(margin, ALTHAIA_MARGIN_AT_LEAST);
+    margin = Py_MIN(margin, Py_MIN(ALTHAIA_MARGIN_AT_MOST, size / 2));
     althaia_thread.low = low;
     althaia_thread.floor = low + margin;
     althaia_thread.high = high;
@@ -187,8 +188,8 @@ static ALTHAIA_OUT_OF_LINE int
 althaia_look_around(void)
 {
     /* It stays when the modules are gone. Threads that find it at once store the same function. */
-    static PyObject *pause = NULL;
-    PyObject *name, *seam, *nothing;
+    static PyObject *known = NULL;
+    PyObject *pause = known, *name, *seam, *nothing;
     althaia_thread.checks_left = ALTHAIA_CHECKS_A_LOOK;
     if (PyErr_Occurred()) {
         return 0;
@@ -197,7 +198,7 @@ althaia_look_around(void)
         seam = PyImport_GetModule(name);
         Py_DECREF(name);
         if (seam != NULL) {
-            pause = PyObject_GetAttrString(seam, "pause");
+            known = pause = PyObject_GetAttrString(seam, "pause");
             Py_DECREF(seam);
         }
     }

@@ -188,13 +188,15 @@ class _Redirect:
 
 
 class _Finder:
-    """Finds the modules of marshmallow."""
+    """Finds the modules of marshmallow, under both names."""
 
     finds_althaia = True
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        if _below(fullname, OURS):
+            return own_spec(fullname, path)
         if releases.searches(fullname) or not _below(fullname, REAL):
             return None
         if releases.serve().how == releases.UNTOUCHED:

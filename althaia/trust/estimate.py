@@ -29,6 +29,8 @@ FIRST_PLAN: Final = 16
 """The call of a schema that makes its plan; earlier ones count as if they had one."""
 SPACING: Final = 1.25
 """How much further the next call is that is made again, after the first four."""
+REPEATS: Final = 2
+"""How often each side makes a call again; the better time counts."""
 
 _CALLS: Final = {**{name: name for name in ("dump", "dumps", "load", "loads")}, "serialize": "dump"}
 _COLUMNS: Final = ("marshmallow", "althaia", "loading", "wait")
@@ -97,7 +99,7 @@ class Estimate:
         line = self.lines[key]
         counters = getattr(statistics_of(type(schema)), "load" if "load" in name else "dump")
         why = _is_due(line) and why_not(name, schema, args[0])
-        again = [(copy_of(args[0]), *args[1:]) for _ in range(4 if why == "" else 0)]
+        again = [(copy_of(args[0]), *args[1:]) for _ in range(2 * REPEATS if why == "" else 0)]
         answered, collecting = counters.calls, self.collecting
         clock, before = perf_counter(), thread_time()
         planned = outcome(PLANNED, name, schema, args)
@@ -125,7 +127,7 @@ class Estimate:
             seconds = taken - self.collecting + collecting
             line, found = self.lines[_key(schema, "()")], {"calls": 1, "seconds": seconds}
             if _is_due(line):
-                found |= self.again(seconds, "construct", schema, [args] * 4)
+                found |= self.again(seconds, "construct", schema, [args] * (2 * REPEATS))
             self.add(line, **found)
         with self.lock:
             self.own += thread_time() - before - taken
@@ -135,13 +137,13 @@ class Estimate:
         self, seconds: float, name: str, schema: Any, copies: list[tuple[Any, ...]]
     ) -> dict[str, float]:
         """Make a call again that took so long at first, each time with another copy."""
-        by_plan = min(_time(PLANNED, name, schema, each) for each in copies[:2])
+        by_plan = min(_time(PLANNED, name, schema, each) for each in copies[:REPEATS])
         by_upstream = []
         if name != "construct":
             # The instance may be lazy: its fields are made now, in neither time.
             with suppress(Exception):
                 _ = schema.fields
-        for each in copies[2:]:
+        for each in copies[REPEATS:]:
             asked = self.asked
             taken = _time(UPSTREAM, name, schema, each)
             by_upstream.append(taken - (self.asked - asked) * _cost_of_a_hook())
