@@ -1,7 +1,5 @@
 """What every test here relies on: the build that is meant, and hypothesis' profiles."""
 
-from __future__ import annotations
-
 import collections
 import datetime
 import functools
@@ -9,7 +7,6 @@ import gc
 import os
 import random
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -71,7 +68,7 @@ DAY = os.environ.setdefault("TEST_DAY", str(datetime.date.today()))
 """Draws them. In the environment for the other processes of a run, and to repeat a run."""
 
 
-def _left_out_today(items: list[pytest.Item]) -> set[pytest.Item]:
+def _left_out_today(items):
     """The parameters that the day's sample lacks, of tests that are not in ``quick.txt``."""
     quick = Path(__file__).with_name("quick.txt").read_text("utf-8").split()
     cases = collections.defaultdict(list)
@@ -86,7 +83,7 @@ def _left_out_today(items: list[pytest.Item]) -> set[pytest.Item]:
     }
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     folder = os.path.dirname(__file__)
     slow_if_pure = tuple(os.path.join(folder, each) for each in _SLOW_IF_PURE)
     for item in _left_out_today(items):
@@ -98,14 +95,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Callable[..., str]:
+def program(tmp_path):
     """Runs a program that is not redirected, in a process of its own."""
     from tests.redirect import processes
 
     return functools.partial(processes.program, cwd=tmp_path)
 
 
-def pytest_report_header(config: pytest.Config) -> str:
+def pytest_report_header(config):
     from althaia.marshmallow import schema
 
     kind = "pure Python" if str(schema.__file__).endswith(".py") else "compiled"
@@ -116,7 +113,7 @@ def pytest_report_header(config: pytest.Config) -> str:
     )
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish():
     """Keep the collector away from 20,000 tests that live to the end of the run."""
     if hasattr(gc, "freeze"):
         gc.collect()

@@ -1,7 +1,5 @@
 """Tests that need the engine are skipped in a pure build, which has none."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 import pytest

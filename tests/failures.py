@@ -5,11 +5,7 @@ A conformance test that fails says which kinds of fields were in use and in whic
 tests that have no other kind of field show it best.
 """
 
-from __future__ import annotations
-
 import collections
-from collections.abc import Generator, Sequence
-from typing import Any
 
 import pytest
 
@@ -18,7 +14,7 @@ _SHOWN = 3
 _KEY = "differs in"
 
 
-def plain(text: str, width: int | None = WIDTH) -> str:
+def plain(text, width=WIDTH):
     """Text that every terminal and pipe takes: no lone surrogates, no line longer than ``width``.
 
     >>> plain("a\\ud800")
@@ -30,7 +26,7 @@ def plain(text: str, width: int | None = WIDTH) -> str:
     return "\n".join(f"{line[: width - 3]}..." if len(line) > width else line for line in lines)
 
 
-def make_plain(value: Any, width: int | None) -> Any:
+def make_plain(value, width):
     """A part of a report with all its texts plain; objects are changed in place."""
     if isinstance(value, str):
         return plain(value, width)
@@ -43,9 +39,7 @@ def make_plain(value: Any, width: int | None) -> Any:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(item, call):
     report = yield
     if report.failed:
         width = WIDTH if item.config.get_verbosity() < 2 else None
@@ -58,7 +52,7 @@ def pytest_runtest_makereport(
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None]:
+def pytest_terminal_summary(terminalreporter):
     yield
     failed = terminalreporter.stats.get("failed", [])
     if failed:
@@ -67,15 +61,15 @@ def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None
             terminalreporter.write_line(plain(line))
 
 
-def about_of(report: pytest.TestReport) -> dict[str, Any]:
+def about_of(report):
     """What the error of a failed test said about the fields, empty where it said nothing."""
     return next((value for name, value in report.user_properties if name == _KEY), {})
 
 
-def summary(failed: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
+def summary(failed):
     """Failed tests in groups. A test of several kinds counts for a kind that fails by itself."""
-    groups: dict[tuple[int, str], list[str]] = collections.defaultdict(list)
-    beside: collections.Counter[tuple[int, str]] = collections.Counter()
+    groups = collections.defaultdict(list)
+    beside = collections.Counter()
     several = []
     for name, about in failed:
         kinds = about.get("kinds", [])

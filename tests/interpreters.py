@@ -1,7 +1,5 @@
 """What tests ask of the interpreter that they run on."""
 
-from __future__ import annotations
-
 import sys
 import sysconfig
 

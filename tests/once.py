@@ -1,27 +1,21 @@
 """What the processes of one run share: a folder that one makes and all use, and a lock."""
 
-from __future__ import annotations
-
 import os
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-
-import pytest
 
 WAIT = 900.0
 """Seconds after which a lock is taken for forgotten."""
 
 
-def run_folder(factory: pytest.TempPathFactory) -> Path:
+def run_folder(factory):
     """The temporary folder of the whole run, the same in each of its processes."""
     base = factory.getbasetemp()
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path):
     """Keep the run's other processes out.
 
     :param path: of a folder that is there while the lock is held.
@@ -42,7 +36,7 @@ def locked(path: Path) -> Iterator[None]:
         path.rmdir()
 
 
-def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+def once(factory, name, make):
     """A folder that the first process which asks for it fills, for all processes of the run.
 
     A test that changes what is in it holds a lock (:func:`locked`), or makes a copy. If ``make``

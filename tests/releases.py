@@ -1,7 +1,5 @@
 """Other releases of marshmallow, as folders to put first on the search path of a process."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import shutil
@@ -29,7 +27,7 @@ TESTED = [
 """Without ``TEST_ALL_RELEASES=1`` those of the day, and all from 3.26 on."""
 
 
-def install(folder: Path, version: str, *, label: str | None = None) -> Path:
+def install(folder, version, *, label=None):
     """Put a release into a folder, as an installer does.
 
     :param label: what its metadata say, where that is not its version
@@ -43,7 +41,7 @@ def install(folder: Path, version: str, *, label: str | None = None) -> Path:
     return folder
 
 
-def installed(version: str) -> Path:
+def installed(version):
     """A folder with a release, as :func:`install` makes it, kept from one run to the next."""
     folder = fetch.fetch(LOCK, Layout(ROOT).lock.parent, version) / "site"
     if not folder.is_dir():

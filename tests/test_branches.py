@@ -1,7 +1,5 @@
 """No function of the engine has more than 20 branches; ruff asks the same of Python's files."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -14,9 +12,9 @@ _HEAD = re.compile(r"^( *)(?:def|cdef|cpdef) (?!class |extern )(?:[^=(]*?)(\w+)\
 _BRANCH = re.compile(r"^ +(?:if|elif|for|while|except|case)\b")
 
 
-def branches(text: str) -> dict[str, int]:
+def branches(text):
     """How many branches each function of a Cython file has."""
-    found: dict[str, int] = {}
+    found = {}
     name, quoted = "", False
     for line in text.split("\n"):
         if line.count('"""') % 2:
@@ -35,12 +33,12 @@ FILES = sorted(path for path in ENGINE.rglob("*.pyx") if "marshmallow" not in pa
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ENGINE).as_posix())
-def test_functions_have_few_branches(path: Path) -> None:
+def test_functions_have_few_branches(path):
     counted = branches(path.read_text("utf-8"))
     assert not {name: n for name, n in counted.items() if n > MOST}
 
 
-def test_branches_are_counted() -> None:
+def test_branches_are_counted():
     text = '''
 cdef int one(object value) except -1:
     """Says

@@ -1,12 +1,9 @@
 """Failed tests are shown so that the mistake is found: in one run of two a mistake is planted."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -33,7 +30,7 @@ def test_surrogate():
 """
 
 
-def pytest_of(folder: Path, *options: str, ci: bool = False) -> subprocess.CompletedProcess[str]:
+def pytest_of(folder, *options, ci=False):
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
     env = {name: value for name, value in os.environ.items() if name not in {"CI", "BUILD_NUMBER"}}
     env |= {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"} | ({"CI": "true"} if ci else {})
@@ -45,7 +42,7 @@ def pytest_of(folder: Path, *options: str, ci: bool = False) -> subprocess.Compl
 @pytest.mark.slow
 @pytest.mark.parametrize("ci", [False, True], ids=["by hand", "in CI"])
 @pytest.mark.parametrize("jobs", ["0", "2"])
-def test_a_run_with_failures(tmp_path: Path, jobs: str, ci: bool) -> None:
+def test_a_run_with_failures(tmp_path, jobs, ci):
     (tmp_path / "test_planted.py").write_text(PLANTED, "utf-8")
     run = pytest_of(tmp_path, "-n", jobs, "-p", "tests.failures", ci=ci)
     assert run.returncode == 1, run.stdout + run.stderr
@@ -62,14 +59,14 @@ def test_a_run_with_failures(tmp_path: Path, jobs: str, ci: bool) -> None:
     assert max(map(len, parts)) <= 200
 
 
-def test_long_lines_are_cut_and_surrogates_escaped() -> None:
+def test_long_lines_are_cut_and_surrogates_escaped():
     assert plain("a\ud800\nb") == "a\\ud800\nb"
     assert plain("x" * 300) == "x" * 197 + "..."
     assert plain("x" * 300, None) == "x" * 300
 
 
-def test_more_direct_groups_come_first() -> None:
-    failed: list[tuple[str, dict[str, Any]]] = [
+def test_more_direct_groups_come_first():
+    failed = [
         ("tests/plans/test_x.py::test", {}),
         ("c", {"kinds": ["Raw", "UUID"], "direction": "dump"}),
         ("b", {"kinds": ["Integer", "Raw"], "direction": "load"}),
@@ -85,18 +82,18 @@ def test_more_direct_groups_come_first() -> None:
     ]
 
 
-def failure(function: Any) -> Differ:
+def failure(function):
     with pytest.raises(Differ) as caught:
         harness.compare(function)
     return caught.value
 
 
-def is_ours(library: Any) -> bool:
+def is_ours(library):
     return "althaia" in library.__name__
 
 
-def test_the_input_and_the_one_thing_that_differs_are_named() -> None:
-    def scenario(ma: Any, log: Any) -> None:
+def test_the_input_and_the_one_thing_that_differs_are_named():
+    def scenario(ma, log):
         schema = ma.Schema.from_dict(
             {"a": ma.fields.Integer(), "f": ma.fields.List(ma.fields.Raw())}
         )()
@@ -120,8 +117,8 @@ def test_the_input_and_the_one_thing_that_differs_are_named() -> None:
     assert error.about == {"direction": "load", "kinds": ["Integer", "List", "Raw"]}
 
 
-def test_what_is_missing_is_named() -> None:
-    def scenario(ma: Any, log: Any) -> list[int]:
+def test_what_is_missing_is_named():
+    def scenario(ma, log):
         ma.Schema.from_dict({"f": ma.fields.Integer()})().dump({"f": 1})
         return [1] if is_ours(ma) else [1, 2]
 
@@ -132,12 +129,12 @@ def test_what_is_missing_is_named() -> None:
     assert error.about == {"direction": "dump", "kinds": ["Integer"]}
 
 
-def test_a_value_without_a_repr_and_a_scenario_without_a_call() -> None:
+def test_a_value_without_a_repr_and_a_scenario_without_a_call():
     class Shy:
-        def __repr__(self) -> str:
+        def __repr__(self):
             raise ValueError
 
-    def with_shy(ma: Any, log: Any) -> bool:
+    def with_shy(ma, log):
         ma.Schema().dump(Shy())
         return is_ours(ma)
 
@@ -145,14 +142,14 @@ def test_a_value_without_a_repr_and_a_scenario_without_a_call() -> None:
     assert "input:    (no call" in str(failure(lambda ma, log: is_ours(ma)))
 
 
-def test_keys_on_the_way_to_a_difference() -> None:
+def test_keys_on_the_way_to_a_difference():
     words = ("builtins.dict#0 (", "str a", "int 0x1", "str b", "builtins.list#1 (", "int 0x1")
     assert path_to(words, 2) == "builtins.dict[str a]"
     assert path_to(words, 5) == "builtins.dict[str b] > builtins.list"
 
 
 @pytest.mark.slow
-def test_names_of_tests_are_the_same_in_each_process() -> None:
+def test_names_of_tests_are_the_same_in_each_process():
     """Or ``pytest -n 2`` needs PYTHONHASHSEED."""
     command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider"]
     runs = [

@@ -1,7 +1,5 @@
 """tests/README.md says of each module which tests belong to it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -14,13 +12,13 @@ PAGE = (TESTS / "README.md").read_text("utf-8")
 TABLE = mutants.table_of_tests(ROOT)
 
 
-def sources() -> list[str]:
+def sources():
     package = ROOT / "althaia"
     paths = (path.relative_to(package) for each in SOURCES for path in package.rglob(each))
     return sorted(path.as_posix() for path in paths if path.parts[0] != "marshmallow")
 
 
-def test_each_module_has_a_row() -> None:
+def test_each_module_has_a_row():
     assert len(TABLE) > 20
     assert not [source for source in sources() if not mutants.tests_of(Path(source), TABLE)]
     assert mutants.tests_of(Path("engine/run.pxd"), TABLE) == TABLE["engine/run"]
@@ -30,21 +28,21 @@ def test_each_module_has_a_row() -> None:
     )
 
 
-def test_each_row_has_a_module_and_tests_that_there_are() -> None:
+def test_each_row_has_a_module_and_tests_that_there_are():
     for source, tests in TABLE.items():
         assert (ROOT / "althaia" / source).exists(), source
         assert tests, source
         assert not [name for name in tests if not (TESTS / name).exists()], source
 
 
-def test_each_file_of_tests_is_named() -> None:
+def test_each_file_of_tests_is_named():
     named = set(re.findall(r"`([\w/.]+)`", PAGE))
     for path in TESTS.rglob("test_*.py"):
         name = path.relative_to(TESTS)
         assert {part.as_posix() for part in (name, *name.parents)} & named, name
 
 
-def test_what_runs_first_is_there() -> None:
+def test_what_runs_first_is_there():
     for line in (TESTS / "quick.txt").read_text("utf-8").splitlines():
         path, _, name = line.partition("::")
         assert (ROOT / path).exists(), line

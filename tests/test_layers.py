@@ -1,17 +1,14 @@
 """Imports run downwards, as the design says; read from the source, nothing is run."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 
-LAYERS: list[set[str]] = [
+LAYERS = [
     {"call_errors", "cpython", "marshmallow", "releases", "seam"},
     {"switch"},
     {"formats"},
@@ -28,7 +25,7 @@ LAYERS: list[set[str]] = [
 """From the bottom up. A part may import what lies below it, and itself. The public API
 (``__init__``) is what the commands and the plugin are written against."""
 
-ENGINE: list[set[str]] = [
+ENGINE = [
     {"plan"},
     {"analysis", "objects"},
     {"instances"},
@@ -46,20 +43,20 @@ SEPARATE = {"buildtools", "benchmarks", "demo", "tests"}
 """Packages that the library never imports."""
 
 
-def part_of(path: Path) -> str:
+def part_of(path):
     """The part of the package that a source file belongs to."""
     relative = path.relative_to(ROOT / "althaia")
     return relative.parts[0].removesuffix(path.suffix) if relative.parts else ""
 
 
-def height(part: str, layers: list[set[str]] = LAYERS) -> int:
+def height(part, layers=LAYERS):
     for level, parts in enumerate(layers):
         if part in parts:
             return level
     raise LookupError(f"{part} is in no layer: add it to those in {Path(__file__).name}")
 
 
-def sources() -> list[Path]:
+def sources():
     found = [
         path
         for pattern in ("*.py", "*.pyx", "*.pxd", "*.h")
@@ -70,7 +67,7 @@ def sources() -> list[Path]:
     return found
 
 
-def imported(path: Path) -> Iterator[str]:
+def imported(path):
     """The full names of all modules that a file imports, wherever the import stands."""
     text = path.read_text("utf-8")
     package = ".".join(path.relative_to(ROOT).parent.parts)
@@ -97,7 +94,7 @@ _CYTHON = re.compile(
 _HEADER = re.compile(r'"(althaia/[\w/]+)\.h"')
 
 
-def _imported_by_cython(text: str) -> Iterator[str]:
+def _imported_by_cython(text):
     yield from (name.replace("/", ".") for name in _HEADER.findall(text))
     for base, names, plain in _CYTHON.findall(text):
         without_aliases = re.sub(r"\s+as\s+\w+", "", plain or names)
@@ -106,7 +103,7 @@ def _imported_by_cython(text: str) -> Iterator[str]:
                 yield f"{base}.{name}" if base else name
 
 
-def parts_imported(path: Path) -> set[str]:
+def parts_imported(path):
     """The parts of our own package that a file imports."""
     parts = set()
     for name in imported(path):
@@ -122,7 +119,7 @@ def parts_imported(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_run_downwards(path: Path) -> None:
+def test_imports_run_downwards(path):
     own = part_of(path)
     for other in parts_imported(path) - {own}:
         assert height(other) < height(own), f"it imports althaia.{other}, which lies above it"
@@ -135,7 +132,7 @@ def test_imports_run_downwards(path: Path) -> None:
 
 
 @pytest.mark.parametrize("package", ["buildtools", "benchmarks"])
-def test_tools_stand_apart(package: str) -> None:
+def test_tools_stand_apart(package):
     others = (SEPARATE | {"tests"}) - {package}
     for path in sorted((ROOT / package).rglob("*.py")):
         names = set(imported(path))
@@ -149,7 +146,7 @@ def test_tools_stand_apart(package: str) -> None:
             assert "althaia" not in roots, f"{path}: the build must not import what it builds"
 
 
-def imports_within(part: str) -> dict[str, set[str]]:
+def imports_within(part):
     """For each module of a part those of it that it imports, wherever the import stands."""
     paths = (path for path in sources() if part_of(path) == part and path.stem != "__init__")
     head = f"althaia.{part}."
@@ -159,7 +156,7 @@ def imports_within(part: str) -> dict[str, set[str]]:
     }
 
 
-def circles(imports: dict[str, set[str]]) -> set[str]:
+def circles(imports):
     """The modules that lie on a circle of imports, or above one that is left."""
     left = dict(imports)
     while ready := [name for name, others in left.items() if not others & left.keys()]:
@@ -169,13 +166,13 @@ def circles(imports: dict[str, set[str]]) -> set[str]:
 
 
 @pytest.mark.parametrize("part", ["adapters", "bulk", "cli", "releases", "switch", "trust"])
-def test_no_two_files_import_each_other(part: str) -> None:
+def test_no_two_files_import_each_other(part):
     assert len(imports_within(part)) > 4
     assert not circles(imports_within(part))
     assert circles({"a": {"b"}, "b": {"a"}, "c": set()}) == {"a", "b"}
 
 
-def test_the_seam_knows_nobody() -> None:
+def test_the_seam_knows_nobody():
     assert not parts_imported(ROOT / "althaia" / "seam.py")
 
 
@@ -190,5 +187,5 @@ def test_the_seam_knows_nobody() -> None:
         ('#include "althaia/a.h"', {"althaia.a"}),
     ],
 )
-def test_cythons_imports_are_read(text: str, names: set[str]) -> None:
+def test_cythons_imports_are_read(text, names):
     assert set(_imported_by_cython(text)) == names

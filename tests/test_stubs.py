@@ -1,7 +1,5 @@
 """The stubs of extension modules say what the modules have."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +16,7 @@ pytestmark = [
 ]
 
 
-def test_stubs_say_what_the_modules_have() -> None:
+def test_stubs_say_what_the_modules_have():
     pytest.importorskip("mypy.stubtest")
     modules = [
         ".".join(stub.relative_to(ROOT).with_suffix("").parts)
@@ -32,7 +30,7 @@ def test_stubs_say_what_the_modules_have() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_json_is_typed_as_the_standard_librarys(tmp_path: Path) -> None:
+def test_json_is_typed_as_the_standard_librarys(tmp_path):
     api = pytest.importorskip("mypy.api")
     (tmp_path / "program.py").write_text(
         "from althaia import json\ntext: str = json.dumps({})\nbad: int = json.dumps({})\n"

@@ -1,9 +1,6 @@
 """The benchmark of real applications: what is compared, and what stands in its tables."""
 
-from __future__ import annotations
-
 from datetime import date
-from typing import Any
 
 import pytest
 
@@ -16,11 +13,11 @@ STARTS = [[1.5, 1.75], [1.25, 2.0]]
 
 
 class Model:
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, **attributes):
         vars(self).update(attributes)
 
 
-def side(us: float | None, answer: str = "a", own: float = 0.0) -> dict[str, Any]:
+def side(us, answer="a", own=0.0):
     return {
         "versions": {"python": "3.11.7", "marshmallow": "4.4.0"},
         "classes": 2,
@@ -36,7 +33,7 @@ def side(us: float | None, answer: str = "a", own: float = 0.0) -> dict[str, Any
     }
 
 
-def test_other_and_missing_answers_are_errors() -> None:
+def test_other_and_missing_answers_are_errors():
     rows = side(1.0)["rows"]
     parent.compare(APPLICATION, side(4.0)["rows"], rows)
     with pytest.raises(parent.Different, match=r"shop: shop\.S S\(\)\.dump has another answer"):
@@ -45,7 +42,7 @@ def test_other_and_missing_answers_are_errors() -> None:
         parent.compare(APPLICATION, rows, {"shop.S S().dump": rows["shop.S S().dump"]})
 
 
-def test_the_best_of_both_sides_is_compared() -> None:
+def test_the_best_of_both_sides_is_compared():
     pairs = [[side(8.0), side(4.0)], [side(6.0), side(2.0)]]
     found = parent.summary(APPLICATION, pairs, STARTS)
     assert found["rows"] == {"shop.S S().dump": [3.0, 0.0], "shop.S dump 30": [3.0, 0.0]}
@@ -54,7 +51,7 @@ def test_the_best_of_both_sides_is_compared() -> None:
     assert found["startup_s"] == [1.25, 1.75]
 
 
-def test_calls_that_raise_are_not_timed_and_uses_compared_from_the_first() -> None:
+def test_calls_that_raise_are_not_timed_and_uses_compared_from_the_first():
     plain, patched = side(4.0), side(2.0)
     for one in (plain, patched):
         one["rows"]["shop.S S().load"] = {"answer": ["e", "e"], "us": None, "own": None}
@@ -65,7 +62,7 @@ def test_calls_that_raise_are_not_timed_and_uses_compared_from_the_first() -> No
     assert found["uses"] == {1: 2.0, 4: 2.0, 8: 1.02}
 
 
-def test_the_tables_name_every_application_and_the_slowest_rows() -> None:
+def test_the_tables_name_every_application_and_the_slowest_rows():
     found = [parent.summary(APPLICATION, [[side(8.0, own=0.25), side(4.0)]], STARTS)]
     distribution, young, slow = parent.tables(found)
     assert "| shop | 4.4.0 | 1 of 2 | 2 | 2.00 | 2.0 to 2.0 | 2.0 | 2 | 50% | 3.0 |" in distribution
@@ -83,12 +80,12 @@ def test_the_tables_name_every_application_and_the_slowest_rows() -> None:
         (date(2024, 1, 1), date(2024, 1, 2)),
     ],
 )
-def test_values_that_differ_have_other_digests(one: Any, other: Any) -> None:
+def test_values_that_differ_have_other_digests(one, other):
     assert worker.answer(lambda: one) != worker.answer(lambda: other)
 
 
-def test_equal_objects_and_equal_errors_are_one_answer() -> None:
-    def fails(message: str) -> None:
+def test_equal_objects_and_equal_errors_are_one_answer():
+    def fails(message):
         raise ValueError(message)
 
     assert worker.answer(lambda: Model(a=[1])) == worker.answer(lambda: Model(a=[1]))
@@ -98,14 +95,14 @@ def test_equal_objects_and_equal_errors_are_one_answer() -> None:
     assert worker.answer(lambda: fails("two")) != (False, digest)
 
 
-def test_time_in_the_applications_functions_is_told_from_marshmallows() -> None:
+def test_time_in_the_applications_functions_is_told_from_marshmallows():
     from marshmallow import Schema, fields, post_dump
 
     class Slow(Schema):
         a = fields.Int()
 
         @post_dump
-        def work(self, data: Any, **kwargs: Any) -> Any:
+        def work(self, data, **kwargs):
             for _ in range(2000):
                 data = dict(data)
             return data

@@ -1,7 +1,5 @@
 """The cases do the work they say, the same on upstream and on ours; nothing is timed."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.cases import CASES, rows, select

@@ -1,7 +1,5 @@
 """The comparison before the clock: a planted difference of any sort is found and named."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 import pytest

@@ -1,9 +1,6 @@
 """The gate on instruction counts, and the reading of callgrind's files."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
 
@@ -34,7 +31,7 @@ fn=(2)
 """
 
 
-def figures(ratio: float) -> dict[str, float]:
+def figures(ratio):
     return {"upstream": 1000, "ours": 1000 / ratio, "ratio": ratio}
 
 
@@ -75,7 +72,7 @@ def test_the_committed_baseline_names_cases_that_exist():
     assert all(figures["ratio"] > 0 for figures in baseline["cases"].values())
 
 
-def test_own_cost_is_told_from_the_cost_of_calls(tmp_path: Path):
+def test_own_cost_is_told_from_the_cost_of_calls(tmp_path):
     part = tmp_path / "callgrind.out.1"
     part.write_text(PART)
     assert hotspots(part) == {"dump:run": 160, "libpython3.11.so.1.0:insertdict": 900}

@@ -1,11 +1,8 @@
 """Processes, turns, and the rule that what is wrong is never timed."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,14 +17,14 @@ SMALL = CASES["small"]
 class Scripted:
     """A contestant that gives a known output and takes a known time."""
 
-    def __init__(self, library: Library, output: Any, seconds: float) -> None:
+    def __init__(self, library, output, seconds):
         self.library = library
         self.cases = [SMALL.name]
         self.output = output
         self.seconds = seconds
         self.timed = 0
 
-    def ask(self, do: str, **details: Any) -> dict[str, Any]:
+    def ask(self, do, **details):
         if do == "prepare":
             Path(details["output"]).write_bytes(pickle.dumps(self.output))
             return {"loops": 2}
@@ -56,7 +53,7 @@ def test_a_wrong_output_is_shown_and_never_timed():
 
 def test_who_lacks_a_case_is_left_out_and_who_fails_does_not_stop_the_rest():
     class Failing(Scripted):
-        def ask(self, do: str, **details: Any) -> dict[str, Any]:
+        def ask(self, do, **details):
             raise WorkerFailed("boom")
 
     absent = Scripted(HAND_WRITTEN, None, 1)

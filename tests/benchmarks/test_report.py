@@ -1,19 +1,15 @@
 """The document made from a run's results."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from benchmarks import report, results
 
 
-def ratio(median: float) -> dict[str, float]:
+def ratio(median):
     return {"median": median, "low": median - 0.1, "high": median + 0.1}
 
 
-def result(median: float | None = None, **others: Any) -> dict[str, Any]:
+def result(median=None, **others):
     return {
         "wrong": None,
         "failed": None,
@@ -23,7 +19,7 @@ def result(median: float | None = None, **others: Any) -> dict[str, Any]:
     }
 
 
-def case(name: str, others: dict[str, Any], reach: float = 10) -> dict[str, Any]:
+def case(name, others, reach=10):
     return {
         "name": name,
         "title": f"title of {name}",
@@ -70,7 +66,7 @@ def written(tmp_path, monkeypatch):
 
 
 def test_the_page(written):
-    def line(word: str) -> str:
+    def line(word):
         return next(text for text in written if word in text)
 
     assert "| 10.00 | **12.0× ±0.1** | 14.0× |" in line("`fast`")

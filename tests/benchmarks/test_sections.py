@@ -1,7 +1,5 @@
 """Sections of the page that are written by other commands than the page itself."""
 
-from __future__ import annotations
-
 import re
 
 from benchmarks import sections

@@ -1,12 +1,8 @@
 """The shop on its servers: the small form once, and the parts it is made of."""
 
-from __future__ import annotations
-
 import gc
 import json
-import subprocess
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,7 +27,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
+def run(*words):
     return processes.run("-m", "benchmarks.service", *words, cwd=ROOT, timeout=900)
 
 
@@ -83,7 +79,7 @@ def test_what_was_measured_before_an_error_is_kept(monkeypatch, capsys, tmp_path
 
 
 def test_what_is_missing_and_was_not_asked_for_is_named():
-    absent: dict[str, str] = {}
+    absent = {}
     for needs, able in (("json:dumps", True), ("json:nope", False)):
         endpoint = model.Endpoint("x", "title", model.get("/"), needs=(needs,))
         assert command._able(endpoint, absent, asked=False) is able
@@ -102,33 +98,33 @@ class Answers(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
 
-    def do_GET(self) -> None:
-        self.send_response(self.server.status)  # type: ignore[attr-defined]
-        body = self.server.body  # type: ignore[attr-defined]
+    def do_GET(self):
+        self.send_response(self.server.status)
+        body = self.server.body
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         pass
 
 
 class Fake:
     """It has what :mod:`compare` needs of a server."""
 
-    def __init__(self, body: bytes, status: int = 200) -> None:
+    def __init__(self, body, status=200):
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-        self._server.body, self._server.status = body, status  # type: ignore[attr-defined]
+        self._server.body, self._server.status = body, status
         self.address = self._server.server_address
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
-    def close(self) -> None:
+    def close(self):
         self._server.shutdown()
         self._server.server_close()
 
 
 @pytest.fixture
-def fakes() -> Iterator[dict[str, Fake]]:
+def fakes():
     made = {
         "upstream": Fake(b'{"a":1.0}'),
         "same": Fake(b'{"a":1.0}'),
@@ -183,7 +179,7 @@ def test_the_profiler_tells_the_parts_apart():
 
     schema, rows = Number(many=True), [{"a": i} for i in range(1_000)]
 
-    def work(seconds: float) -> None:
+    def work(seconds):
         # Both servers get the same time, however fast they are here.
         end = clock() + seconds
         while clock() < end:
@@ -194,7 +190,7 @@ def test_the_profiler_tells_the_parts_apart():
 
     from time import process_time as clock
 
-    kept: list[str] = []
+    kept = []
     profiler = Profiler()
     profiler.start()
     try:

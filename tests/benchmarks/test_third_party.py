@@ -1,7 +1,5 @@
 """Libraries built on marshmallow, against two marshmallows in one process."""
 
-from __future__ import annotations
-
 import sys
 
 import marshmallow as upstream

@@ -1,7 +1,5 @@
 """The arithmetic around the clock; how long anything takes is not tested."""
 
-from __future__ import annotations
-
 import gc
 import statistics
 
@@ -23,7 +21,7 @@ def test_the_spread_is_the_middle_half():
 
 
 def test_the_sides_take_turns():
-    calls: list[str] = []
+    calls = []
     times = interleave(
         {"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, rounds=3, seconds=0.0005
     )
@@ -37,7 +35,7 @@ def test_the_sides_take_turns():
 def test_slow_work_is_called_often_enough_for_the_collector_to_come_round(collector, loops):
     seen = []
 
-    def work() -> None:
+    def work():
         seen.append(gc.isenabled())
         sum(range(200_000))
 

@@ -1,9 +1,5 @@
 """Running somebody else's script on both sides, tried on one of the same shape."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 from benchmarks import upstream_script
@@ -23,14 +19,14 @@ print(f"Result: {options.object_count / (4 if patched else 1):.2f} usec/dump")
 
 
 @pytest.fixture
-def script(tmp_path: Path) -> Path:
+def script(tmp_path):
     file = tmp_path / "benchmark.py"
     file.write_text(SCRIPT)
     return file
 
 
 def test_both_result_lines_and_the_ratio_for_each_way_of_use(script):
-    said: list[str] = []
+    said = []
     assert upstream_script.run(script, say=said.append) == 0
     assert said == [
         "benchmark.py --object-count 1000",

@@ -1,7 +1,5 @@
 """The table in ``benchmarks/README.md``: each case and each test that it names is there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,12 +1,9 @@
 """A table of meanings in which somebody has not read some functions yet."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 
 
-def forget(table: Path, *names: str) -> None:
+def forget(table, *names):
     """Take what is recorded of other releases' functions out of a table.
 
     :param names: as in the table: ``fields.TimeDelta._serialize``

@@ -1,31 +1,27 @@
 """What is changed in the C source that Cython wrote: in texts, and in what was compiled."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from buildtools import c_source
 from buildtools.errors import BuildError
-from buildtools.layout import Layout
 from tests.buildtools.conftest import c_sources, needs_c
 
 
 @needs_c
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", c_source.FAULTS, ids=lambda fault: fault.marker.strip()[:30])
-def test_the_fault_is_mended_in_what_was_compiled(layout: Layout, fault: c_source.Fault) -> None:
+def test_the_fault_is_mended_in_what_was_compiled(layout, fault):
     """Where no module has the mended form any more, Cython may have mended it: delete the entry."""
     found = [fault.instead in source for _, source in c_sources(layout)]
     assert any(found)
     assert not any(fault.found in source for _, source in c_sources(layout))
 
 
-def test_every_place_is_mended() -> None:
+def test_every_place_is_mended():
     for fault in c_source.FAULTS:
         assert fault.found not in fault.instead
         around = "" if fault.marker in fault.found else fault.marker
@@ -34,7 +30,7 @@ def test_every_place_is_mended() -> None:
         assert c_source.mended(text, "x.c") == expected
 
 
-def test_a_place_of_another_form_stops_the_build() -> None:
+def test_a_place_of_another_form_stops_the_build():
     for fault in c_source.FAULTS:
         if fault.marker == fault.found:
             continue
@@ -42,14 +38,14 @@ def test_a_place_of_another_form_stops_the_build() -> None:
             c_source.mended(f"before {fault.marker} after", "x.c")
 
 
-def test_an_unchecked_isinstance_stops_the_build() -> None:
+def test_an_unchecked_isinstance_stops_the_build():
     checked = "x = PyObject_IsInstance(a, b); if (unlikely(x == -1)) __PYX_ERR(0, 1, l)\n"
     assert c_source.mended(checked, "x.c") == checked
     with pytest.raises(BuildError, match="nobody notices"):
         c_source.mended("x = PyObject_IsInstance(a, b); \n", "x.c")
 
 
-def test_a_source_without_faults_stays_as_it_is() -> None:
+def test_a_source_without_faults_stays_as_it_is():
     assert c_source.mended("int x;\n", "x.c") == "int x;\n"
 
 
@@ -59,14 +55,14 @@ LOOP = """\
 """
 
 
-def test_a_loop_ends_where_its_list_does() -> None:
+def test_a_loop_ends_where_its_list_does():
     mended = c_source.mended(LOOP, "x.c")
     assert mended.startswith(LOOP)
     assert "        if (unlikely(!__pyx_t_5)) { PyErr_Clear(); break; }\n" in mended
     assert c_source.mended(mended, "x.c") == mended
 
 
-def test_cython_writes_loops_in_that_form(tmp_path: Path) -> None:
+def test_cython_writes_loops_in_that_form(tmp_path):
     pytest.importorskip("Cython", reason="only where the build's own tools are installed")
     source = tmp_path / "loops.pyx"
     source.write_text(
@@ -95,7 +91,7 @@ static PyObject *__pyx_pf_3mod_f(PyObject *__pyx_self) {{
 HEAD = '#include "Python.h"\n'
 
 
-def test_each_wrapper_gets_one_check_and_the_file_one_header() -> None:
+def test_each_wrapper_gets_one_check_and_the_file_one_header():
     text = c_source.checked(HEAD + FUNCTION.format(number=1) + FUNCTION.format(number=2), "mod.c")
     assert text.count("  ALTHAIA_CHECK __Pyx_RefNannySetupContext(") == 2
     assert text.count('ALTHAIA_CHECK __Pyx_RefNannySetupContext("f (wrapper)", 0);') == 2
@@ -111,7 +107,7 @@ def test_each_wrapper_gets_one_check_and_the_file_one_header() -> None:
     ],
     ids=["no place for a check", "no wrapper known", "no header to include after"],
 )
-def test_an_unknown_form_of_wrappers_stops_the_build(source: str) -> None:
+def test_an_unknown_form_of_wrappers_stops_the_build(source):
     with pytest.raises(BuildError, match=r"mod\.c"):
         c_source.checked(source, "mod.c")
 
@@ -135,7 +131,7 @@ static PyObject *__pyx_pf_dump(PyObject *__pyx_self) {
 """
 
 
-def test_only_the_arguments_error_is_changed() -> None:
+def test_only_the_arguments_error_is_changed():
     text = c_source.worded(WRAPPER, "x.c")
     assert text.count("ALTHAIA_WRONG_CALL();") == 1
     assert text.index("ALTHAIA_WRONG_CALL();") < text.index("__pyx_L1_error")
@@ -143,13 +139,13 @@ def test_only_the_arguments_error_is_changed() -> None:
     assert text.startswith('#include "Python.h"\n#include "althaia/cpython/wording.h"\n')
 
 
-def test_an_unknown_end_of_arguments_stops_the_build() -> None:
+def test_an_unknown_end_of_arguments_stops_the_build():
     with pytest.raises(BuildError, match="1 ends of functions"):
         c_source.worded(WRAPPER.replace("for (Py_ssize_t __pyx_temp=0;", "for (int t=0;"), "x.c")
 
 
 @needs_c
-def test_no_function_of_upstream_is_left_out(layout: Layout) -> None:
+def test_no_function_of_upstream_is_left_out(layout):
     """Each function counted in Python has its place in C, but one that takes ``*args`` alone."""
     seen = 0
     for module, source in c_sources(layout):
@@ -180,14 +176,14 @@ CODE_OBJECT = (
 )
 
 
-def test_names_are_completed_before_code_objects_are_made() -> None:
+def test_names_are_completed_before_code_objects_are_made():
     text = c_source.named(SOURCE, NAME)
     assert "static const char* __pyx_f[]" in text
     assert text.index("althaia_name_files(") < text.index("__Pyx_CreateCodeObjects(")
     assert "constants[] = {NULL}" in text
 
 
-def test_the_names_of_all_included_files_are_completed() -> None:
+def test_the_names_of_all_included_files_are_completed():
     text = c_source.named(
         SOURCE + CODE_OBJECT.format("run_dump") + CODE_OBJECT.format("run_load"), NAME
     )
@@ -205,12 +201,12 @@ def test_the_names_of_all_included_files_are_completed() -> None:
         ("init althaia.marshmallow.schema", "<module>"),
     ],
 )
-def test_tracebacks_have_the_interpreters_names(given: str, shown: str) -> None:
+def test_tracebacks_have_the_interpreters_names(given, shown):
     place = '__Pyx_AddTraceback("{}", __pyx_clineno, __pyx_lineno, __pyx_filename);'
     assert c_source.with_interpreters_names(place.format(given)) == place.format(shown)
 
 
 @pytest.mark.parametrize("place", ['#include "Python.h"', "const __pyx_f", "CreateCodeObjects"])
-def test_an_unknown_form_of_names_stops_the_build(place: str) -> None:
+def test_an_unknown_form_of_names_stops_the_build(place):
     with pytest.raises(BuildError, match=r"buildtools/c_source\.py knows"):
         c_source.named(SOURCE.replace(place, "other"), NAME)

@@ -1,7 +1,5 @@
 """The maintainer's commands, as typed."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
@@ -14,7 +12,6 @@ from buildtools import __main__ as commands
 from buildtools import dependents
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
-from buildtools.upstream import Upstream
 from tests.buildtools.forgetting import forget
 from tests.redirect import processes
 
@@ -22,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def scratch(layout: Layout, tmp_path: Path) -> Layout:
+def scratch(layout, tmp_path):
     """Return a copy of the files that the commands write."""
     copy = Layout(tmp_path)
     shutil.copytree(layout.patches, copy.patches)
@@ -34,35 +31,35 @@ def scratch(layout: Layout, tmp_path: Path) -> Layout:
 
 
 @pytest.fixture
-def options(layout: Layout, pinned: Upstream) -> Namespace:
+def options(layout, pinned):
     folder = layout.lock.parent / f"marshmallow-{pinned.version}"
     return Namespace(upstream=folder, hash=[], to=None, release=None, names=True)
 
 
-def typed(layout: Layout, *words: str) -> subprocess.CompletedProcess[str]:
+def typed(layout, *words):
     return processes.run("-m", "buildtools", *words, cwd=layout.root, timeout=900)
 
 
-def test_patches_check_as_typed(layout: Layout, options: Namespace) -> None:
+def test_patches_check_as_typed(layout, options):
     done = typed(layout, "patches", "check", "--upstream", str(options.upstream))
     assert done.returncode == 0, done.stderr
     assert "seam-dump.patch: Schema.dump, line " in done.stdout
 
 
-def test_an_error_as_typed(layout: Layout, tmp_path: Path) -> None:
+def test_an_error_as_typed(layout, tmp_path):
     done = typed(layout, "patches", "check", "--upstream", str(tmp_path))
     assert done.returncode == 1
     assert "without src/marshmallow/schema.py" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_help_lists_the_topics(layout: Layout) -> None:
+def test_help_lists_the_topics(layout):
     shown = typed(layout, "--help").stdout
     for topic in ("build", "patches", "lock", "semantics", "fetch", "copy"):
         assert topic in shown
 
 
-def test_refreshing_what_is_up_to_date_changes_nothing(scratch: Layout, options: Namespace) -> None:
+def test_refreshing_what_is_up_to_date_changes_nothing(scratch, options):
     before = {path: path.read_bytes() for path in (scratch.lock, scratch.semantics)}
     commands.lock_refresh(scratch, options)
     commands.semantics_refresh(scratch, options)
@@ -70,14 +67,12 @@ def test_refreshing_what_is_up_to_date_changes_nothing(scratch: Layout, options:
     assert commands.semantics_diff(scratch, options) == 0
 
 
-def test_what_somebody_has_read_is_not_shown_again(
-    layout: Layout, scratch: Layout, older_line: Upstream, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_somebody_has_read_is_not_shown_again(layout, scratch, older_line, capsys):
     older = Namespace(upstream=None, release=older_line.version)
     names = ["fields.TimeDelta._serialize", "fields.TimeDelta._deserialize"]
     forget(scratch.semantics, *names)
 
-    def shown() -> str:
+    def shown():
         assert commands.semantics_diff(scratch, Namespace(**vars(older), names=False)) == 1
         return capsys.readouterr().out
 
@@ -97,22 +92,18 @@ def test_what_somebody_has_read_is_not_shown_again(
     assert '"3.26.2: read"' in text
 
 
-def test_the_page_of_releases_is_up_to_date(layout: Layout) -> None:
+def test_the_page_of_releases_is_up_to_date(layout):
     written = (layout.root / "docs" / "releases.md").read_text("utf-8")
     assert written == commands.releases_page(layout)
 
 
-def test_what_is_no_function_of_any_release_is_not_accepted(
-    scratch: Layout, options: Namespace
-) -> None:
+def test_what_is_no_function_of_any_release_is_not_accepted(scratch, options):
     read = Namespace(**vars(options), functions=["fields.Nothing"], why="read", variant="x")
     with pytest.raises(BuildError, match="no function of marshmallow's"):
         commands.semantics_accept(scratch, read)
 
 
-def test_another_release_needs_its_hashes(
-    layout: Layout, scratch: Layout, older_line: Upstream
-) -> None:
+def test_another_release_needs_its_hashes(layout, scratch, older_line):
     folder = layout.lock.parent / f"marshmallow-{older_line.version}"
     older = Namespace(upstream=folder, hash=[])
     with pytest.raises(BuildError, match=r"the sdist hash of release 3\.26\.2 is not known"):
@@ -125,40 +116,38 @@ def test_another_release_needs_its_hashes(
     assert '"base.py"' in text
 
 
-def test_apply_writes_both_trees(scratch: Layout, options: Namespace) -> None:
+def test_apply_writes_both_trees(scratch, options):
     commands.patches_apply(scratch, options)
     written = scratch.work / "queue"
     assert (written / "a" / "schema.py").read_bytes() != (written / "b" / "schema.py").read_bytes()
 
 
-def test_stats_and_refresh(
-    scratch: Layout, options: Namespace, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_stats_and_refresh(scratch, options, capsys):
     commands.patches_refresh(scratch, options)
     commands.patches_stats(scratch, options)
     assert "patches of 16" in capsys.readouterr().out
 
 
-def test_an_unknown_release_is_not_fetched(scratch: Layout) -> None:
+def test_an_unknown_release_is_not_fetched(scratch):
     with pytest.raises(BuildError, match=r"no hash for 1\.0"):
         commands.fetch_sources(scratch, Namespace(release="1.0"))
 
 
-def test_requirements_of_the_demo_are_few(layout: Layout) -> None:
+def test_requirements_of_the_demo_are_few(layout):
     shown = typed(layout, "requirements", "demo").stdout.split()
     names = {line.partition(">")[0].partition("=")[0] for line in shown}
     assert names == {"Cython", "marshmallow", "poetry-core", "rich", "setuptools", "sqlalchemy"}
     assert typed(layout, "requirements", "nothing").returncode == 1
 
 
-def test_make_demo_installs_no_more(layout: Layout, tmp_path: Path) -> None:
+def test_make_demo_installs_no_more(layout, tmp_path):
     words = ["make", "--dry-run", "demo", f"PYTHON={sys.executable}", f"VENV={tmp_path}/new"]
     plan = subprocess.run(words, cwd=layout.root, capture_output=True, text=True, check=True).stdout
     assert "requirements demo" in plan
     assert "--editable" not in plan
 
 
-def test_packages_that_no_suite_is_run_for_are_an_error(layout: Layout):
+def test_packages_that_no_suite_is_run_for_are_an_error(layout):
     with pytest.raises(BuildError, match=r"with marshmallow 3\.26\.2: flask-smorest") as caught:
         next(dependents.run(layout, "3.26.2", ["flask-smorest"]))
     assert "webargs" in str(caught.value)
@@ -168,7 +157,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="this system has no make")
-def test_an_environment_that_make_did_not_make_is_kept(tmp_path: Path) -> None:
+def test_an_environment_that_make_did_not_make_is_kept(tmp_path):
     venv = tmp_path / "venv"
     venv.mkdir()
     (venv / "pyvenv.cfg").write_text("home = somewhere\n")

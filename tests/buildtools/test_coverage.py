@@ -1,9 +1,5 @@
 """How gcov's counts of C lines become counts of our own."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 from buildtools import coverage
 
 C = """
@@ -20,9 +16,9 @@ three();
 """
 
 
-def test_a_line_ran_if_any_c_line_made_of_it_did(tmp_path: Path) -> None:
+def test_a_line_ran_if_any_c_line_made_of_it_did(tmp_path):
     (tmp_path / "run.c").write_text(C)
-    found: coverage.Lines = {"althaia/engine/run.pyx": {3: 0, 4: 0}, "althaia/x.h": {7: 0}}
+    found = {"althaia/engine/run.pyx": {3: 0, 4: 0}, "althaia/x.h": {7: 0}}
     counted = [(5, 1), (8, 0), (9, 2), (11, 5)]
     lines = [{"line_number": number, "count": count} for number, count in counted]
     coverage._add(found, tmp_path, {"file": "run.c", "lines": lines})

@@ -1,20 +1,15 @@
 """What Cython made of upstream: nothing decided by C types that upstream decides by objects."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterator
 
 import pytest
 
 from buildtools.faithful import called_by_another_name, with_class_lines
-from buildtools.layout import Layout
-from buildtools.upstream import Upstream
 from tests.buildtools.conftest import c_sources, needs_c
 
 
-def sources(layout: Layout) -> Iterator[tuple[ast.Module, str]]:
+def sources(layout):
     """Upstream's modules as Python, and the body of their C source without Cython's helpers."""
     for module, text in c_sources(layout):
         if module.upstream:
@@ -23,7 +18,7 @@ def sources(layout: Layout) -> Iterator[tuple[ast.Module, str]]:
             yield ast.parse((layout.root / module.source).read_text("utf-8")), text[start:end]
 
 
-def calls(tree: ast.Module, name: str) -> int:
+def calls(tree, name):
     return sum(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
         for node in ast.walk(tree)
@@ -31,7 +26,7 @@ def calls(tree: ast.Module, name: str) -> int:
 
 
 @needs_c
-def test_isinstance_is_called_wherever_upstream_calls_it(layout: Layout) -> None:
+def test_isinstance_is_called_wherever_upstream_calls_it(layout):
     seen = 0
     for tree, body in sources(layout):
         expected = calls(tree, "isinstance")
@@ -44,7 +39,7 @@ def test_isinstance_is_called_wherever_upstream_calls_it(layout: Layout) -> None
 
 
 @needs_c
-def test_no_value_is_required_to_be_of_a_builtin_type(layout: Layout) -> None:
+def test_no_value_is_required_to_be_of_a_builtin_type(layout):
     refusals = re.compile(r"__Pyx_RaiseUnexpectedTypeError|Expected %\.|__Pyx_ArgTypeTest\(")
     modules = 0
     for _, body in sources(layout):
@@ -53,7 +48,7 @@ def test_no_value_is_required_to_be_of_a_builtin_type(layout: Layout) -> None:
     assert modules > 5
 
 
-def test_calls_are_renamed_and_nothing_else() -> None:
+def test_calls_are_renamed_and_nothing_else():
     text = (
         '"""isinstance(x, y)"""\n'
         "a = isinstance(x, y) and not isinstance (x, z)  # isinstance(\n"
@@ -67,7 +62,7 @@ def test_calls_are_renamed_and_nothing_else() -> None:
 
 
 @pytest.mark.slow
-def test_lines_stay_where_they_are(pinned: Upstream) -> None:
+def test_lines_stay_where_they_are(pinned):
     for name in pinned.modules:
         before = pinned.text(name)
         called = called_by_another_name(before)
@@ -75,7 +70,7 @@ def test_lines_stay_where_they_are(pinned: Upstream) -> None:
         assert with_class_lines(before).startswith(before)
 
 
-def test_lines_are_those_of_the_class() -> None:
+def test_lines_are_those_of_the_class():
     text = (
         "def mark(cls): return cls\n"
         "@mark\n"

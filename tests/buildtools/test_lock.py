@@ -1,24 +1,19 @@
 """The lock: every file, every digest, and messages that say what to do."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from buildtools import lock as locks
 from buildtools.errors import BuildError
-from buildtools.layout import Layout
-from buildtools.lock import Lock
-from buildtools.upstream import Upstream, from_distribution, from_folder
+from buildtools.upstream import from_distribution, from_folder
 
 
-def test_sdist_matches_the_lock(pinned: Upstream, locked: Lock) -> None:
+def test_sdist_matches_the_lock(pinned, locked):
     locks.check(locked, pinned)
 
 
-def test_the_installed_release_is_what_the_sdist_holds(pinned: Upstream) -> None:
+def test_the_installed_release_is_what_the_sdist_holds(pinned):
     installed = from_distribution()
     if installed.version == pinned.version:
         assert installed.files == pinned.files
@@ -26,7 +21,7 @@ def test_the_installed_release_is_what_the_sdist_holds(pinned: Upstream) -> None
     assert not pinned.pinned
 
 
-def test_another_release_and_other_files_are_refused(pinned: Upstream, locked: Lock) -> None:
+def test_another_release_and_other_files_are_refused(pinned, locked):
     files = pinned.files
     fewer = {name: data for name, data in files.items() if name != "utils.py"}
     for changed, said in (
@@ -39,7 +34,7 @@ def test_another_release_and_other_files_are_refused(pinned: Upstream, locked: L
             locks.check(locked, replace(pinned, **changed))
 
 
-def test_rendering_and_reading_agree(layout: Layout, locked: Lock, tmp_path: Path) -> None:
+def test_rendering_and_reading_agree(layout, locked, tmp_path):
     assert layout.lock.read_text("utf-8") == locks.render(locked)
     path = tmp_path / "lock.toml"
     with pytest.raises(BuildError, match="no usable lock file"):
@@ -48,7 +43,7 @@ def test_rendering_and_reading_agree(layout: Layout, locked: Lock, tmp_path: Pat
     assert locks.read(path) == locked
 
 
-def test_folders_that_lack_something_are_refused(tmp_path: Path) -> None:
+def test_folders_that_lack_something_are_refused(tmp_path):
     package = tmp_path / "deep" / "er" / "src" / "marshmallow"
     package.mkdir(parents=True)
     for folder, made, said in (
@@ -65,7 +60,7 @@ def test_folders_that_lack_something_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_checkout_says_its_version(pinned: Upstream, older_line: Upstream) -> None:
+def test_a_checkout_says_its_version(pinned, older_line):
     assert pinned.version == "4.4.0"
     assert older_line.version == "3.26.2"
     assert set(pinned.licences) == {"LICENSE", "NOTICE"}

@@ -1,7 +1,5 @@
 """What is compiled, how, and when a compiled module may be used again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from buildtools.toolchain import Toolchain, linker, toolchain
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Layout:
+def tree(tmp_path):
     """A small package of the same shape as ours."""
     for name in (
         "althaia/__init__.py",
@@ -39,7 +37,7 @@ def tree(tmp_path: Path) -> Layout:
     return Layout(tmp_path)
 
 
-def test_modules_are_found_by_place_and_suffix(tree: Layout) -> None:
+def test_modules_are_found_by_place_and_suffix(tree):
     assert {m.name: m.upstream for m in compiled_modules(tree)} == {
         "althaia.marshmallow.error_store": True,
         "althaia.marshmallow.experimental.context": True,
@@ -49,7 +47,7 @@ def test_modules_are_found_by_place_and_suffix(tree: Layout) -> None:
     }
 
 
-def test_directives() -> None:
+def test_directives():
     assert UPSTREAM["annotation_typing"] is False
     assert UPSTREAM["infer_types"] is False
     assert UPSTREAM["binding"] is True
@@ -58,7 +56,7 @@ def test_directives() -> None:
         assert directives["language_level"] == 3
 
 
-def test_foreign_binaries_are_removed(tree: Layout) -> None:
+def test_foreign_binaries_are_removed(tree):
     for name in ("fields.cpython-27-x.so", "experimental/context.cp399-win.pyd"):
         (tree.generated / name).write_bytes(b"")
     (tree.package / "engine" / "gone.cpython-311.so").write_bytes(b"")
@@ -66,12 +64,12 @@ def test_foreign_binaries_are_removed(tree: Layout) -> None:
     assert [*tree.package.rglob("*.so"), *tree.package.rglob("*.pyd")] == []
 
 
-def test_files_upstream_no_longer_has_are_removed(tree: Layout) -> None:
+def test_files_upstream_no_longer_has_are_removed(tree):
     generate.write(tree, {"fields.py": b"x = 1\n", "py.typed": b""})
     assert {p.name for p in tree.generated.rglob("*") if p.is_file()} == {"fields.py", "py.typed"}
 
 
-def test_unchanged_files_are_not_written_again(tree: Layout) -> None:
+def test_unchanged_files_are_not_written_again(tree):
     generated = {"fields.py": b"x = 1\n"}
     generate.write(tree, generated)
     before = (tree.generated / "fields.py").stat().st_mtime_ns
@@ -84,26 +82,24 @@ class TestKey:
 
     tools = Toolchain(("-O2",), ())
 
-    def key(self, tree: Layout, name: str, **environ: str) -> str:
+    def key(self, tree, name, **environ):
         module = {m.name: m for m in compiled_modules(tree)}[name]
         return compiling.key(tree, module, self.tools, environ)
 
-    def test_same_input_same_key(self, tree: Layout) -> None:
+    def test_same_input_same_key(self, tree):
         name = "althaia.engine.run"
         assert self.key(tree, name) == self.key(tree, name)
 
     @pytest.mark.parametrize(
         "changed", ["engine/run/dump.pyx", "engine/run.pxd", "engine/fast.pxd", "fast.h"]
     )
-    def test_our_modules_depend_on_what_they_include_and_declare(
-        self, tree: Layout, changed: str
-    ) -> None:
+    def test_our_modules_depend_on_what_they_include_and_declare(self, tree, changed):
         before, other = self.key(tree, "althaia.engine.run"), self.key(tree, "althaia.json.writer")
         (tree.package / changed).write_text("x = 1\n")
         assert self.key(tree, "althaia.engine.run") != before
         assert self.key(tree, "althaia.json.writer") == other
 
-    def test_upstreams_depend_on_their_own_source_only(self, tree: Layout) -> None:
+    def test_upstreams_depend_on_their_own_source_only(self, tree):
         before = self.key(tree, "althaia.marshmallow.fields")
         (tree.package / "engine" / "fast.pxd").write_text("x")
         (tree.generated / "experimental" / "context.py").write_text("x")
@@ -112,11 +108,11 @@ class TestKey:
         assert self.key(tree, "althaia.marshmallow.fields") != before
 
     @pytest.mark.parametrize("variable", ["CC", "CFLAGS", "LDFLAGS"])
-    def test_the_compilers_settings_count(self, tree: Layout, variable: str) -> None:
+    def test_the_compilers_settings_count(self, tree, variable):
         name = "althaia.marshmallow.fields"
         assert self.key(tree, name) != self.key(tree, name, **{variable: "other"})
 
-    def test_directives_count(self, tree: Layout) -> None:
+    def test_directives_count(self, tree):
         source = Path("althaia/marshmallow/fields.py")
         one, two = (
             CompiledModule("althaia.marshmallow.fields", source, directives, True)
@@ -125,7 +121,7 @@ class TestKey:
         assert compiling.key(tree, one, self.tools, {}) != compiling.key(tree, two, self.tools, {})
 
 
-def test_cflags_that_state_a_level_are_believed() -> None:
+def test_cflags_that_state_a_level_are_believed():
     assert "-O2" in toolchain({}).compile_args
     assert "-O2" not in toolchain({"CFLAGS": "-O0 -pipe"}).compile_args
     assert "-g0" in toolchain({"CFLAGS": "-O0"}).compile_args
@@ -134,12 +130,12 @@ def test_cflags_that_state_a_level_are_believed() -> None:
     )
 
 
-def test_no_library_folder_of_this_machine_is_linked_in() -> None:
+def test_no_library_folder_of_this_machine_is_linked_in():
     command = "gcc -shared -L/opt/py/lib -Wl,-rpath,/opt/py/lib -Wl,-z,now -Lrelative"
     assert linker(command) == "gcc -shared -Wl,-z,now -Lrelative"
 
 
-def test_the_build_info_is_that_of_this_tree(layout: Layout) -> None:
+def test_the_build_info_is_that_of_this_tree(layout):
     """What ``info`` reports comes from here; sources edited since would show as stale."""
     info = json.loads(layout.stamp.read_text("utf-8"))
     assert set(info["modules"]) == {m.name for m in compiled_modules(layout)}

@@ -1,20 +1,17 @@
 """Which faults are put into a file."""
 
-from __future__ import annotations
-
 import re
 from itertools import islice
 from pathlib import Path
 
 from buildtools import mutants
-from buildtools.layout import Layout
 
 
-def faults(line: str) -> list[str]:
+def faults(line):
     return [each.after for each in mutants.mutants_of(Path("x.pyx"), f"{line}\n")]
 
 
-def test_the_faults_of_a_line() -> None:
+def test_the_faults_of_a_line():
     assert faults("    if a is not b and not c:  # a == b") == [
         "    if a is b and not c:",
         "    if a is not b or not c:",
@@ -29,13 +26,13 @@ def test_the_faults_of_a_line() -> None:
     assert faults("    return Py_NewRef(value);") == ["    return (value);"]
 
 
-def test_texts_comments_and_declarations_have_none() -> None:
+def test_texts_comments_and_declarations_have_none():
     for line in ('say("a == b")', "# a == b", "from a import b", '"""a == b"""', '"""\\na == b"""'):
         assert faults(line) == []
 
 
-def test_all_floors_have_their_turn(layout: Layout) -> None:
-    def drawn(seed: int) -> list[str]:
+def test_all_floors_have_their_turn(layout):
+    def drawn(seed):
         return [each.path.as_posix() for each in islice(mutants.draw(layout, seed), 60)]
 
     assert drawn(1) == drawn(1) != drawn(2)

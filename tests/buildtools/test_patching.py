@@ -1,9 +1,5 @@
 """The applier: exact, inside the named function only, never guessing."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 from buildtools.errors import BuildError
@@ -39,28 +35,28 @@ Remove-When: never; it is an example
 """
 
 
-def patch(hunk: str, header: str = HEADER) -> patching.Patch:
+def patch(hunk, header=HEADER):
     return patching.parse("try.patch", f"{header}--- a/box.py\n+++ b/box.py\n{hunk}")
 
 
-def applied(hunk: str, source: str = SOURCE) -> str:
+def applied(hunk, source=SOURCE):
     texts, _ = apply([patch(hunk)], {"box.py": source}, "1.0")
     return texts["box.py"]
 
 
-def test_a_hunk_goes_into_the_function_it_names() -> None:
+def test_a_hunk_goes_into_the_function_it_names():
     text = applied("@@ -1,1 +1,2 @@ Box.first\n+        hook()\n         if a:\n")
     assert text == SOURCE.replace(
         "        if a:\n            return 1", "        hook()\n        if a:\n            return 1"
     )
 
 
-def test_module_level_means_outside_every_function_and_class() -> None:
+def test_module_level_means_outside_every_function_and_class():
     text = applied("@@ -1,1 +1,2 @@ <module>\n import os\n+import sys\n")
     assert text.startswith("import os\nimport sys\n")
 
 
-def test_any_offset_is_allowed_and_reported() -> None:
+def test_any_offset_is_allowed_and_reported():
     hunk = "@@ -900,1 +900,2 @@ Box.first\n+        hook()\n         if a:\n"
     moved = "\n" * 50 + SOURCE
     texts, placed = apply([patch(hunk)], {"box.py": moved}, "1.0")
@@ -86,17 +82,17 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("hunk", "source", "said"), REFUSED)
-def test_what_does_not_fit_exactly_is_refused(hunk: str, source: str, said: str) -> None:
+def test_what_does_not_fit_exactly_is_refused(hunk, source, said):
     with pytest.raises(BuildError, match=said):
         applied(hunk, source)
 
 
-def test_a_missing_file_is_named() -> None:
+def test_a_missing_file_is_named():
     with pytest.raises(BuildError, match=r"upstream 1\.0 has no box\.py"):
         apply([patch(HUNK)], {"other.py": SOURCE}, "1.0")
 
 
-def test_a_patch_for_another_release_is_left_out() -> None:
+def test_a_patch_for_another_release_is_left_out():
     header = HEADER.replace(">=1", ">=2, <3")
     hunk = "@@ -1,1 +1,2 @@ Box.first\n+        hook()\n         if a:\n"
     texts, placed = apply([patch(hunk, header)], {"box.py": SOURCE}, "1.9")
@@ -118,7 +114,7 @@ def test_a_patch_for_another_release_is_left_out() -> None:
         ),
     ],
 )
-def test_a_malformed_patch_is_refused(text: str, problem: str) -> None:
+def test_a_malformed_patch_is_refused(text, problem):
     if "--- a/" not in text and "expected '---" not in problem:
         text += "--- a/x.py\n+++ b/x.py\n@@ -1,1 +1,2 @@ f\n+x\n y\n"
     with pytest.raises(BuildError) as caught:
@@ -126,7 +122,7 @@ def test_a_malformed_patch_is_refused(text: str, problem: str) -> None:
     assert problem in str(caught.value)
 
 
-def test_series_and_folder_must_agree(tmp_path: Path) -> None:
+def test_series_and_folder_must_agree(tmp_path):
     (tmp_path / "series").write_text("# order\ngone.patch\n")
     with pytest.raises(BuildError, match=r"gone\.patch: listed in series, not there"):
         read_series(tmp_path)
@@ -147,5 +143,5 @@ def test_series_and_folder_must_agree(tmp_path: Path) -> None:
         (">=99", "unknown", True),
     ],
 )
-def test_applies(specifiers: str, version: str, answer: bool) -> None:
+def test_applies(specifiers, version, answer):
     assert patching.applies(specifiers, version) is answer

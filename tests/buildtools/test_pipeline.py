@@ -1,7 +1,5 @@
 """The stages together, in small trees: what they leave behind, and how they stop."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os
@@ -9,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +15,6 @@ from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import compiled_modules
 from buildtools.pipeline import build, is_pure, main
-from buildtools.upstream import Upstream
 from tests.buildtools.forgetting import forget
 from tests.redirect import processes
 
@@ -30,7 +26,7 @@ needs_compiler = pytest.mark.skipif(
 
 
 @pytest.fixture
-def tree(layout: Layout, tmp_path: Path) -> Layout:
+def tree(layout, tmp_path):
     """What a build reads, and an upstream's worth of our own package."""
     for name in ("althaia/releases", "patches", "vendor/marshmallow"):
         shutil.copytree(
@@ -44,18 +40,18 @@ def tree(layout: Layout, tmp_path: Path) -> Layout:
     return Layout(tmp_path)
 
 
-def sources(layout: Layout) -> Path:
+def sources(layout):
     """The unpacked sdist that the fixtures fetched."""
     return layout.lock.parent / "marshmallow-4.4.0"
 
 
 @pytest.fixture
-def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
+def uncompiled(monkeypatch):
     """The compiler is replaced by nothing, because these tests ask what is generated."""
     monkeypatch.setattr(compiling, "compile_modules", lambda *_: [])
 
 
-def test_a_pure_build_has_no_copy(tree: Layout, layout: Layout, pinned: Upstream) -> None:
+def test_a_pure_build_has_no_copy(tree, layout, pinned):
     (tree.package / "stale.so").write_bytes(b"")
     (tree.generated / "experimental").mkdir(parents=True)
     (tree.generated / "experimental" / "context.py").write_text("of another build\n")
@@ -69,7 +65,7 @@ def test_a_pure_build_has_no_copy(tree: Layout, layout: Layout, pinned: Upstream
 
 @needs_compiler
 @pytest.mark.usefixtures("uncompiled")
-def test_what_is_generated(tree: Layout, layout: Layout, pinned: Upstream) -> None:
+def test_what_is_generated(tree, layout, pinned):
     build(tree, {"ALTHAIA_UPSTREAM": str(sources(layout))})
     written = {
         path.relative_to(tree.generated).as_posix()
@@ -88,9 +84,7 @@ def test_what_is_generated(tree: Layout, layout: Layout, pinned: Upstream) -> No
 
 @needs_compiler
 @pytest.mark.usefixtures("uncompiled")
-def test_another_line_builds_and_says_what_it_does_not_know(
-    tree: Layout, layout: Layout, older_line: Upstream, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_line_builds_and_says_what_it_does_not_know(tree, layout, older_line, capsys):
     folder = layout.lock.parent / "marshmallow-3.26.2"
     forget(tree.semantics, "fields.TimeDelta._deserialize")
     assert main(tree.root, {"ALTHAIA_UPSTREAM": str(folder)}) == 0
@@ -100,9 +94,7 @@ def test_another_line_builds_and_says_what_it_does_not_know(
     assert "fields.TimeDelta._deserialize" in capsys.readouterr().out
 
 
-def test_an_error_is_one_message_and_an_exit_code(
-    tree: Layout, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_error_is_one_message_and_an_exit_code(tree, capsys):
     assert main(tree.root, {"ALTHAIA_UPSTREAM": str(tree.root)}) == 1
     said = capsys.readouterr().err
     assert "ALTHAIA_UPSTREAM names a folder without src/marshmallow/schema.py" in said
@@ -111,8 +103,8 @@ def test_an_error_is_one_message_and_an_exit_code(
 
 
 def test_a_changed_upstream_stops_the_build_where_a_patch_does_not_fit(
-    tree: Layout, layout: Layout, pinned: Upstream, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tree, layout, pinned, capsys
+):
     copy = tree.root / "upstream"
     shutil.copytree(sources(layout), copy)
     schema = copy / "src" / "marshmallow" / "schema.py"
@@ -128,19 +120,19 @@ def test_a_changed_upstream_stops_the_build_where_a_patch_does_not_fit(
 @pytest.mark.parametrize(("value", "answer"), [("1", True), ("", False), ("0", False)])
 @pytest.mark.parametrize("interpreter", ["cpython", "pypy"])
 def test_a_pure_build_is_asked_for_or_made_elsewhere_than_on_cpython(
-    interpreter: str, value: str, answer: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    interpreter, value, answer, monkeypatch
+):
     monkeypatch.setattr(sys.implementation, "name", interpreter)
     assert is_pure({"ALTHAIA_PURE_BUILD": value}) is (answer or interpreter == "pypy")
 
 
-def write_module(tree: Layout, text: str) -> None:
+def write_module(tree, text):
     (tree.package / "__init__.py").touch()
     (tree.package / "total.pyx").write_text(text, "utf-8")
 
 
 @needs_compiler
-def test_a_compiler_failure_is_an_error(tree: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiler_failure_is_an_error(tree, monkeypatch):
     write_module(tree, "total = 1\n")
     monkeypatch.setenv("CC", "false")
     monkeypatch.setattr(compiling, "_translate", lambda *_: pytest.fail("Cython ran first"))
@@ -153,7 +145,7 @@ def test_a_compiler_failure_is_an_error(tree: Layout, monkeypatch: pytest.Monkey
 
 @needs_compiler
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
-def test_however_processes_start(tree: Layout, layout: Layout, method: str) -> None:
+def test_however_processes_start(tree, layout, method):
     """The start method of macOS and Windows is spawn, since 3.14 that of Linux is forkserver."""
     build_script(tree, layout, f"multiprocessing.set_start_method({method!r})")
     done = run_script(tree)
@@ -162,7 +154,7 @@ def test_however_processes_start(tree: Layout, layout: Layout, method: str) -> N
 
 
 @needs_compiler
-def test_a_worker_that_dies_is_named(tree: Layout, layout: Layout) -> None:
+def test_a_worker_that_dies_is_named(tree, layout):
     dies = (
         "multiprocessing.set_start_method('spawn')\n"
         "if __name__ == '__mp_main__': import os; os._exit(9)"
@@ -175,7 +167,7 @@ def test_a_worker_that_dies_is_named(tree: Layout, layout: Layout) -> None:
     assert "Traceback" not in done.stderr
 
 
-def build_script(tree: Layout, layout: Layout, first: str) -> None:
+def build_script(tree, layout, first):
     """A tree with two small modules, and ``build_ext.py`` as it is but for what comes first."""
     shutil.copytree(
         layout.root / "buildtools",
@@ -195,12 +187,12 @@ def build_script(tree: Layout, layout: Layout, first: str) -> None:
     (tree.root / "build_ext.py").write_text(text[:start] + small + setting + text[start:], "utf-8")
 
 
-def run_script(tree: Layout) -> subprocess.CompletedProcess[str]:
+def run_script(tree):
     return processes.run("build_ext.py", cwd=tree.root, env={"CFLAGS": "-O0"}, timeout=300)
 
 
 @needs_compiler
-def test_what_cython_refuses_is_an_error(tree: Layout, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_cython_refuses_is_an_error(tree, capfd):
     write_module(tree, "from nowhere cimport nothing\n")
     with pytest.raises(BuildError, match="compiling: CompileError"):
         compiling.compile_modules(tree, compiled_modules(tree), os.environ)
@@ -208,9 +200,7 @@ def test_what_cython_refuses_is_an_error(tree: Layout, capfd: pytest.CaptureFixt
 
 
 @needs_compiler
-def test_our_modules_use_declarations_and_headers_beside_them(
-    tree: Layout, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_our_modules_use_declarations_and_headers_beside_them(tree, monkeypatch):
     write_module(
         tree, "from althaia.twice cimport twice\n\n\ndef total(int x):\n    return twice(x) + 1\n"
     )

@@ -1,54 +1,44 @@
 """Our own queue: within its budget, fits all releases, says why each patch is there."""
 
-from __future__ import annotations
-
 import re
 import shutil
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from buildtools import fetch, lock
-from buildtools.layout import Layout
+from buildtools import fetch
 from buildtools.queue import apply, lines, refresh, report, statistics, write_trees
 from buildtools.rename import rename
-from buildtools.shipped import patching
-from buildtools.upstream import Upstream, from_folder
+from buildtools.upstream import from_folder
 from tests import releases
 
 
-def test_budget(queue: list[patching.Patch]) -> None:
+def test_budget(queue):
     assert len(queue) <= 16
     assert sum(lines(patch, "+") for patch in queue) <= 80
 
 
-def test_the_readme_says_what_each_patch_does(layout: Layout, queue: list[patching.Patch]) -> None:
+def test_the_readme_says_what_each_patch_does(layout, queue):
     text = (layout.patches / "README.md").read_text("utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     named = [name for row in rows for name in re.findall(r"`([\w-]+)`", row.split("|")[1])]
     assert named == [patch.name.removesuffix(".patch") for patch in queue]
 
 
-def test_every_target_has_a_patch_for_the_pinned_release(
-    queue: list[patching.Patch], pinned: Upstream
-) -> None:
+def test_every_target_has_a_patch_for_the_pinned_release(queue, pinned):
     reached = [p.header["Target"] for p in queue if p.applies_to(pinned.version)]
     # Those that only older releases need are not asked for.
     newest = [patch for patch in queue if not patch.header["Applies-To"].endswith("<3.20")]
     assert sorted(set(reached)) == sorted({patch.header["Target"] for patch in newest})
 
 
-def others() -> list[Any]:
+def others():
     return [
         pytest.param(each, marks=[pytest.mark.slow][each == "3.26.2" :]) for each in releases.TESTED
     ]
 
 
 @pytest.mark.parametrize("release", [None, *others()])
-def test_the_queue_fits(
-    release: str | None, layout: Layout, locked: lock.Lock, queue: list[patching.Patch]
-) -> None:
+def test_the_queue_fits(release, layout, locked, queue):
     source = from_folder(fetch.fetch(locked, layout.lock.parent, release))
     pristine = source.texts
     patched, placed = apply(queue, pristine, source.version)
@@ -58,9 +48,7 @@ def test_the_queue_fits(
         compile(rename(name, text), name, "exec")
 
 
-def test_the_seam_patches_fit_the_older_line_too(
-    queue: list[patching.Patch], older_line: Upstream
-) -> None:
+def test_the_seam_patches_fit_the_older_line_too(queue, older_line):
     seam = [patch for patch in queue if patch.header["Reason"] in ("engine", "seam")]
     assert len(seam) >= 5
     # There the text that is loaded has another name and instances have a context: two patches of
@@ -76,7 +64,7 @@ def test_the_seam_patches_fit_the_older_line_too(
     ]
 
 
-def test_logic_stays_out_of_seam_patches(queue: list[patching.Patch]) -> None:
+def test_logic_stays_out_of_seam_patches(queue):
     """A seam patch asks and obeys: it adds an import or one call and its return, or calls another
     function."""
     for patch in queue:
@@ -85,9 +73,7 @@ def test_logic_stays_out_of_seam_patches(queue: list[patching.Patch]) -> None:
             assert lines(patch, "+") <= 3 * len(patch.hunks), patch.name
 
 
-def test_refresh_repairs_line_numbers_only(
-    layout: Layout, pinned: Upstream, tmp_path: Path
-) -> None:
+def test_refresh_repairs_line_numbers_only(layout, pinned, tmp_path):
     copy = tmp_path / "patches"
     shutil.copytree(layout.patches, copy)
     refresh(copy, pinned)
@@ -99,9 +85,7 @@ def test_refresh_repairs_line_numbers_only(
     assert path.read_text() == right
 
 
-def test_report_and_trees(
-    queue: list[patching.Patch], pinned: Upstream, older_line: Upstream, tmp_path: Path
-) -> None:
+def test_report_and_trees(queue, pinned, older_line, tmp_path):
     told = [len(p.hunks) if p.applies_to(pinned.version) else 1 for p in queue]
     assert len(list(report(queue, pinned))) == 1 + sum(told)
     assert any("not for this release" in line for line in report(queue, older_line))

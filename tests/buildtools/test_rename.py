@@ -1,14 +1,11 @@
 """The rename: import statements and nothing else."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest
 
 from buildtools.errors import BuildError
 from buildtools.rename import rename
-from buildtools.upstream import Upstream
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +22,7 @@ name = "marshmallow.schema"
 '''
 
 
-def test_only_imports_change() -> None:
+def test_only_imports_change():
     renamed = rename("x.py", SOURCE)
     expected = SOURCE.replace("\nfrom marshmallow", "\nfrom althaia.marshmallow").replace(
         "    from marshmallow.schema", "    from althaia.marshmallow.schema"
@@ -34,21 +31,19 @@ def test_only_imports_change() -> None:
 
 
 @pytest.mark.parametrize("line", ["import marshmallow", "import os, marshmallow.fields as f"])
-def test_an_unknown_form_stops_the_build(line: str) -> None:
+def test_an_unknown_form_stops_the_build(line):
     with pytest.raises(BuildError, match=r"x\.py, line 2: expected only"):
         rename("x.py", f"pass\n{line}\n")
 
 
-def test_names_that_only_begin_like_it_stay() -> None:
+def test_names_that_only_begin_like_it_stay():
     text = "from marshmallow_sqlalchemy import auto_field\nimport marshmallow_jsonapi\n"
     assert rename("x.py", text) == text
 
 
 @pytest.mark.parametrize("release", ["pinned", "older_line"])
-def test_no_import_of_the_real_package_is_left(
-    release: str, request: pytest.FixtureRequest
-) -> None:
-    source: Upstream = request.getfixturevalue(release)
+def test_no_import_of_the_real_package_is_left(release, request):
+    source = request.getfixturevalue(release)
     for name in source.modules:
         text = rename(name, source.text(name))
         for node in ast.walk(ast.parse(text)):
@@ -56,8 +51,8 @@ def test_no_import_of_the_real_package_is_left(
                 assert (node.module or "").split(".")[0] != "marshmallow", (name, node.lineno)
 
 
-def test_strings_stay_upstreams(pinned: Upstream) -> None:
-    def strings(text: str) -> list[object]:
+def test_strings_stay_upstreams(pinned):
+    def strings(text):
         return [n.value for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Constant)]
 
     for name in pinned.modules:

@@ -1,12 +1,8 @@
 """The semantic lock: what each of upstream's functions meant when we read it."""
 
-from __future__ import annotations
-
 import pytest
 
 from buildtools import semantics
-from buildtools.layout import Layout
-from buildtools.upstream import Upstream
 
 SOURCE = '''\
 """Doc."""
@@ -31,22 +27,22 @@ def helper(box: Box, *sizes: int, by: str = "x") -> int:
 '''
 
 
-def digests(text: str) -> semantics.Digests:
+def digests(text):
     return semantics.digests({"box.py": text})
 
 
-def differing(known: semantics.Digests, present: semantics.Digests) -> list[str]:
+def differing(known, present):
     """Names that are changed, new or gone."""
     return sorted({name for name, _ in known.items() ^ present.items()})
 
 
-def test_nothing_has_changed_since_somebody_looked(layout: Layout, pinned: Upstream) -> None:
+def test_nothing_has_changed_since_somebody_looked(layout, pinned):
     """Fails on a new release until its differences were read and the digests refreshed."""
     found = semantics.digests({name: pinned.text(name) for name in pinned.modules})
     assert differing(semantics.read_table(layout.semantics).functions, found) == []
 
 
-def test_every_function_class_and_module_has_an_entry(layout: Layout) -> None:
+def test_every_function_class_and_module_has_an_entry(layout):
     known = semantics.read_table(layout.semantics).functions
     assert {"fields.Integer._validated", "schema.Schema._deserialize", "fields.DateTime"} <= set(
         known
@@ -85,16 +81,16 @@ gone = "absent: 0.7: there is none"
     ],
     ids=["as it was", "equal", "variant", "gone", "unread", "another function's"],
 )
-def test_meanings(present: dict[str, str], unread: list[str], variants: dict[str, str]) -> None:
+def test_meanings(present, unread, variants):
     assert semantics.Table.parse(TABLE).meanings_of_all(present) == (unread, variants)
 
 
-def test_what_is_written_is_read_again(layout: Layout) -> None:
+def test_what_is_written_is_read_again(layout):
     text = layout.semantics.read_text("utf-8")
     assert semantics.render(semantics.read_table(layout.semantics)) == text
 
 
-def test_names() -> None:
+def test_names():
     assert set(digests(SOURCE)) == {"box", "box.Box", "box.Box.size", "box.helper"}
 
 
@@ -112,7 +108,7 @@ def test_names() -> None:
         ('by: str = "x"', "by: str = 'x'"),
     ],
 )
-def test_words_are_no_meaning(old: str, new: str) -> None:
+def test_words_are_no_meaning(old, new):
     assert digests(SOURCE.replace(old, new)) == digests(SOURCE)
 
 
@@ -132,12 +128,12 @@ def test_words_are_no_meaning(old: str, new: str) -> None:
         ("def helper(", "def added(", ["box.added", "box.helper"]),
     ],
 )
-def test_code_is(old: str, new: str, names: list[str]) -> None:
+def test_code_is(old, new, names):
     changed = digests(SOURCE.replace(old, new))
     assert differing(digests(SOURCE), changed) == names
 
 
-def test_the_older_line_differs(layout: Layout, older_line: Upstream) -> None:
+def test_the_older_line_differs(layout, older_line):
     found = semantics.digests({name: older_line.text(name) for name in older_line.modules})
     names = differing(semantics.read_table(layout.semantics).functions, found)
     assert "schema.Schema._deserialize" in names

@@ -1,9 +1,6 @@
 """Which files of a tree are sources, in a checkout and outside one."""
 
-from __future__ import annotations
-
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -28,7 +25,7 @@ MADE = {
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
+def tree(tmp_path):
     root = tmp_path / "tree"
     for name in SOURCES | MADE:
         path = root / name
@@ -37,11 +34,11 @@ def tree(tmp_path: Path) -> Path:
     return root
 
 
-def test_outside_a_checkout_what_is_made_is_left_out(tree: Path) -> None:
+def test_outside_a_checkout_what_is_made_is_left_out(tree):
     assert source_names(tree) == SOURCES
 
 
-def test_in_a_checkout_git_decides(tree: Path) -> None:
+def test_in_a_checkout_git_decides(tree):
     subprocess.run(["git", "init", "--quiet", tree], check=True)
     (tree / ".gitignore").write_text("*.so\n/build/\n/patches/\n.venv/\n")
     names = source_names(tree)
@@ -50,7 +47,7 @@ def test_in_a_checkout_git_decides(tree: Path) -> None:
     assert "althaia/marshmallow/schema.py" in names
 
 
-def test_a_copy_follows_its_source_and_keeps_what_was_built(tree: Path, tmp_path: Path) -> None:
+def test_a_copy_follows_its_source_and_keeps_what_was_built(tree, tmp_path):
     target = tmp_path / "copy"
     assert copy_tree(tree, target) == len(SOURCES)
     (target / "althaia" / "built.so").write_text("built")

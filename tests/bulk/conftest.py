@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 
-def order(i: int) -> dict[str, object]:
+def order(i):
     return {
         "id": i,
         "name": f"Ünder {i}",
@@ -20,12 +19,12 @@ def order(i: int) -> dict[str, object]:
 
 
 @pytest.fixture
-def orders() -> list[dict[str, object]]:
+def orders():
     return [order(i) for i in range(1, 501)]
 
 
 @pytest.fixture
-def ndjson(tmp_path: Path, orders: list[dict[str, object]]) -> Path:
+def ndjson(tmp_path, orders):
     file = tmp_path / "orders.ndjson"
     file.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in orders))
     return file

@@ -1,7 +1,5 @@
 """Schemas that worker processes find by name."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

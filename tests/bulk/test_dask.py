@@ -1,7 +1,5 @@
 """A real cluster: a scheduler and two worker processes on the loopback."""
 
-from __future__ import annotations
-
 import json
 import os
 
@@ -40,8 +38,8 @@ def test_a_cluster_gives_what_one_process_gives(cluster, ndjson, tmp_path):
     text[300] = json.dumps({"id": None})
     ndjson.write_text("\n".join(text))
     one, two = tmp_path / "one.ndjson", tmp_path / "two.ndjson"
-    expected: list[bulk.Problem] = []
-    found: list[bulk.Problem] = []
+    expected = []
+    found = []
     here = bulk.convert(
         schemas.OrderSchema, str(ndjson), str(one), size=SMALL, tell=expected.append
     )
@@ -86,7 +84,7 @@ def test_names_lead_to_the_same_file_everywhere(cluster, tmp_path, monkeypatch):
     assert told[0].file == "here.ndjson"
 
 
-def _is_patched() -> bool:
+def _is_patched():
     import althaia
 
     return althaia.is_patched()
@@ -95,9 +93,9 @@ def _is_patched() -> bool:
 @pytest.mark.timeout(180)
 def test_what_a_lost_worker_had_is_done_again(cluster, ndjson, tmp_path):
     target = tmp_path / "y.ndjson"
-    killed: list[int] = []
+    killed = []
 
-    def kill(partition: bulk.Partition, summary: bulk.Summary) -> None:
+    def kill(partition, summary):
         if not killed:
             nanny = next(iter(cluster.workers.values()))
             killed.append(nanny.pid)

@@ -1,12 +1,9 @@
 """Packed files, CSV that convert has written, and files without records."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
 import tempfile
-from typing import Any
 
 import pytest
 from marshmallow import Schema, fields, pre_load, validate
@@ -39,7 +36,7 @@ class Everything(Schema):
     names = fields.Pluck(Part, "name", many=True)
 
 
-RECORDS: list[dict[str, Any]] = [
+RECORDS = [
     {
         "number": 1,
         "maybe": 1.5,
@@ -68,7 +65,7 @@ def test_csv_that_was_written_passes_the_check(tmp_path):
     source, made, back = (str(tmp_path / name) for name in ("a.ndjson", "a.csv", "b.ndjson"))
     with open(source, "w") as opened:
         opened.writelines(f"{json.dumps(each)}\n" for each in RECORDS)
-    told: list[bulk.Problem] = []
+    told = []
     assert bulk.convert(Everything, source, made, tell=told.append).good, told
     assert bulk.check(Everything, made, tell=told.append).good, told
     assert bulk.convert(Everything, made, back).good
@@ -86,7 +83,7 @@ def test_a_required_field_says_what_is_wrong_with_an_empty_cell(tmp_path):
 
     file = tmp_path / "a.csv"
     file.write_text("number,tags\n,[broken\n")
-    told: list[bulk.Problem] = []
+    told = []
     bulk.check(Needed, str(file), tell=told.append)
     assert told[0].errors == {"number": ["Not a valid integer."], "tags": ["Not a valid list."]}
 
@@ -97,7 +94,7 @@ def test_a_hook_is_given_the_cells_as_they_are(tmp_path):
         tags = fields.List(fields.Str())
 
         @pre_load
-        def read(self, data: Any, **kwargs: Any) -> Any:
+        def read(self, data, **kwargs):
             assert data == {"number": "", "tags": '["a"]'}
             return {"number": None, "tags": json.loads(data["tags"])}
 
@@ -121,7 +118,7 @@ def test_packed_files(ndjson, tmp_path, monkeypatch, form, workers):
     # Other tests run meanwhile and have copies of their own.
     (tmp_path / "copies").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "copies"))
-    told: list[bulk.Problem] = []
+    told = []
     summary = bulk.check(
         schemas.OrderSchema, str(packed), size=10_000, workers=workers, tell=told.append
     )
@@ -165,7 +162,7 @@ def test_errors_name_the_file_and_not_its_copy(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/proc/version"), reason="there is no /proc here")
 def test_a_file_whose_size_is_not_known_is_read():
     assert os.path.getsize("/proc/version") == 0
-    told: list[bulk.Problem] = []
+    told = []
     summary = bulk.check(schemas.OrderSchema, "/proc/version", form="ndjson", tell=told.append)
     assert (summary.records, summary.unreadable) == (1, 1)
     assert told[0].line == 1

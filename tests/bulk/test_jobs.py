@@ -1,7 +1,5 @@
 """Checking and converting: here, in processes, on a Dask cluster; the same everywhere."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import json

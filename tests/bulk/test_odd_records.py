@@ -1,7 +1,5 @@
 """Records, results and errors that a file has no room for: named, and no others lost."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from asyncio import CancelledError
@@ -42,7 +40,7 @@ class Listed(Schema):
     a = fields.Raw()
 
     @post_dump
-    def listed(self, data: Any, **kwargs: Any) -> Any:
+    def listed(self, data, **kwargs):
         return [data]
 
 
@@ -54,12 +52,12 @@ class Bare(Schema):
     a = fields.Float()
 
     @pre_load
-    def named(self, data: Any, **kwargs: Any) -> Any:
+    def named(self, data, **kwargs):
         return {"a": data}
 
 
 class Silent(Exception):
-    def __str__(self) -> str:
+    def __str__(self):
         raise RuntimeError
 
 
@@ -67,7 +65,7 @@ class Failing(Schema):
     kind = fields.String()
 
     @validates_schema
-    def fail(self, data: Any, **kwargs: Any) -> None:
+    def fail(self, data, **kwargs):
         raise {
             "key": ValidationError({("x", 1): ["m"], None: [object]}),
             "silent": Silent(),
@@ -95,11 +93,11 @@ class Loading(Schema):
     a = fields.Raw()
 
     @post_load
-    def load_other(self, data: Any, **kwargs: Any) -> Any:
+    def load_other(self, data, **kwargs):
         return Loading.LOADED[data["a"]] if self.context_of == "load" else data
 
     @post_dump
-    def dump_other(self, data: Any, **kwargs: Any) -> Any:
+    def dump_other(self, data, **kwargs):
         return Loading.DUMPED[data["a"]] if self.context_of == "dump" else data
 
     context_of = "load"
@@ -111,7 +109,7 @@ class Dumping(Loading):
 
 class Remaking(Loading):
     @pre_dump
-    def remake(self, loaded: Any, **kwargs: Any) -> Any:
+    def remake(self, loaded, **kwargs):
         return {"a": str(loaded)}
 
 
@@ -211,8 +209,8 @@ class Deep(Schema):
     depth = fields.Integer()
 
     @validates_schema
-    def fail(self, data: Any, **kwargs: Any) -> None:
-        messages: Any = ["found"]
+    def fail(self, data, **kwargs):
+        messages = ["found"]
         for i in range(data["depth"]):
             messages = [messages] if i % 2 else {"a": messages}
         raise ValidationError(messages)

@@ -1,7 +1,5 @@
 """What is written: which values, to which files, how whole, and what is said if it cannot be."""
 
-from __future__ import annotations
-
 import csv
 import datetime as dt
 import json
@@ -12,7 +10,6 @@ import sys
 import uuid
 from collections import OrderedDict
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from marshmallow import Schema, fields, post_dump
@@ -206,7 +203,7 @@ class Enveloped(Schema):
     b = fields.Integer(data_key="B")
 
     @post_dump
-    def envelope(self, data: Any, **kwargs: Any) -> Any:
+    def envelope(self, data, **kwargs):
         return {"data": data, 5: None} if data.get("a") == 0 else data
 
 
@@ -232,7 +229,7 @@ class Rated(Schema):
 def converted(schema, tmp_path, form, *records):
     source, target = tmp_path / "in.ndjson", tmp_path / f"out.{form}"
     source.write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    told: list[bulk.Problem] = []
+    told = []
     bulk.convert(schema, str(source), str(target), tell=told.append)
     return [(one.line, one.kind, one.errors) for one in told], target.read_text()
 
@@ -266,7 +263,7 @@ def test_cells_of_csv(tmp_path):
 
 @pytest.mark.parametrize("form", ["ndjson", "json"])
 def test_numbers_that_json_lacks_are_not_written(tmp_path, form):
-    rates: list[Any] = [1.5, float("nan"), [float("inf")], 2]
+    rates = [1.5, float("nan"), [float("inf")], 2]
     told, text = converted(Rated, tmp_path, form, *({"rate": rate} for rate in rates))
     assert [(line, kind) for line, kind, _ in told] == [(2, "exception"), (3, "exception")]
     assert told[0][2].startswith("ValueError: Out of range float values are not JSON")

@@ -1,11 +1,8 @@
 """Parquet: results that it has no room for, values that Python has no form for."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from marshmallow import INCLUDE, Schema, fields, post_load, pre_load
@@ -26,7 +23,7 @@ class Odd(Schema):
     made = fields.Raw(load_only=True)
 
     @post_load
-    def make(self, data: Any, **kwargs: Any) -> Any:
+    def make(self, data, **kwargs):
         return object() if data.pop("made", None) else data
 
 
@@ -47,7 +44,7 @@ class Open(Schema):
     all = fields.List(fields.Nested(lambda: Open(exclude=("inner", "all"))))
 
     @post_load
-    def place(self, data: Any, **kwargs: Any) -> Any:
+    def place(self, data, **kwargs):
         return data | data.pop("put", {})
 
 
@@ -71,10 +68,10 @@ class Made(Schema):
     constant = fields.Constant(5)
     listed = fields.List(fields.Function(lambda of: "fixed"))
 
-    def dumped(self, of: Any) -> str:
+    def dumped(self, of):
         return "fixed"
 
-    def loaded(self, value: Any) -> Any:
+    def loaded(self, value):
         return value
 
 
@@ -95,7 +92,7 @@ class Temporal(Schema):
     put = fields.List(fields.Raw())
 
     @post_load
-    def place(self, data: Any, **kwargs: Any) -> Any:
+    def place(self, data, **kwargs):
         if "put" in data:
             name, which = data.pop("put")
             data[name] = self.VALUES[which]
@@ -126,7 +123,7 @@ def converted(schema, tmp_path, *records, **options):
 )
 @pytest.mark.parametrize("place", [0, 3])
 def test_results_without_room_are_named_and_the_others_written(tmp_path, wrong, said, place):
-    records: list[Any] = [{"n": 1}, {"n": "x"}, {"n": 2}, {"s": "é"}]
+    records = [{"n": 1}, {"n": "x"}, {"n": 2}, {"s": "é"}]
     records.insert(place, wrong)
     summary, told, rows = converted(Odd, tmp_path, *records)
     assert (summary.records, summary.invalid, summary.exceptions) == (5, 1, 1)
@@ -309,7 +306,7 @@ class Tagged(Schema):
     how = fields.Raw(load_only=True)
 
     @post_load
-    def make(self, data: Any, **kwargs: Any) -> Any:
+    def make(self, data, **kwargs):
         how = {"str": str, "dict": dict.fromkeys, "set": set, "tuple": tuple}[data.pop("how")]
         return {key: how(value) for key, value in data.items()}
 
@@ -433,7 +430,7 @@ def test_text_that_is_no_json_is_refused_by_its_field(tmp_path):
 
 class Hooked(Holding):
     @pre_load
-    def unpack(self, data: Any, **kwargs: Any) -> Any:
+    def unpack(self, data, **kwargs):
         return {"extra": json.loads(data["packed"])}
 
 
@@ -441,5 +438,5 @@ def test_a_hook_is_given_the_text(tmp_path):
     file = tmp_path / "x.parquet"
     parquet.write_table(pyarrow.table({"packed": ['{"a": 1}']}), file)
     hooked = Hooked(unknown=INCLUDE)
-    told: list[Any] = []
+    told = []
     assert bulk.check(hooked, str(file), tell=told.append).good, told

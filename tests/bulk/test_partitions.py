@@ -1,7 +1,5 @@
 """Files parted anywhere give the same records with the same numbers."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """Schemas on their way to another process."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 ``test_pytest_plugin.py`` runs them on the real marshmallow and on ours; the results are the same.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import inspect
 import pickle

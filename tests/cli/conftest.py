@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -10,6 +8,6 @@ from tests.redirect import processes
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Callable[..., object]:
+def run(tmp_path):
     """Runs the interpreter in an empty folder; whatever comes of it."""
     return partial(processes.run, cwd=tmp_path)

@@ -1,7 +1,5 @@
 """``explain`` of a whole module, and what the command line does where something is wrong."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -145,9 +143,7 @@ def test_a_closed_pipe_ends_quietly(explain, tmp_path, words):
         cwd=tmp_path,
         env=environment({"PYTHONUNBUFFERED": "1"}),
     ) as process:
-        assert process.stdout is not None
         process.stdout.close()
-        assert process.stderr is not None
         # rich writes a line break behind its progress bar.
         assert process.stderr.read().strip() == b""
         assert process.wait() == 0, "as under 'head'"

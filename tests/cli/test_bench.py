@@ -1,7 +1,5 @@
 """``python -m althaia bench``: what it compares and says; how fast is not tested."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """``check`` and ``convert`` on the command line."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -28,14 +26,14 @@ ready = Order(only=["id"])
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     (tmp_path / "orders.py").write_text(SCHEMAS)
     (tmp_path / "good.ndjson").write_text('{"id": 1, "paid": true}\n{"id": 2}\n')
     (tmp_path / "bad.ndjson").write_text('{"id": 1}\n{"id": "x"}\n{"id": 3, "p')
     return tmp_path
 
 
-def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(folder, *words, **variables):
     return processes.run("-m", "althaia", *words, cwd=folder, env=variables, timeout=900)
 
 
@@ -172,7 +170,7 @@ def test_a_module_that_fails_or_ends_itself(folder, code, said, workers):
     assert not (folder / "out.json").exists()
 
 
-def piped(folder: Path, given: bytes, *words: str) -> subprocess.CompletedProcess[bytes]:
+def piped(folder, given, *words):
     return subprocess.run(
         [sys.executable, "-m", "althaia", *words],
         cwd=folder, input=given, capture_output=True, check=False,

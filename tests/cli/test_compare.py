@@ -1,18 +1,11 @@
 """``python -m althaia compare``: what it finds, and its exit codes."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
-from pathlib import Path
-from subprocess import CompletedProcess
 
 import pytest
 
 from althaia.cli import worker
 from tests.engine import NEEDS_ENGINE
-
-Run = Callable[..., CompletedProcess[str]]
 
 SHOP = """
 import itertools, os, time, weakref
@@ -79,7 +72,7 @@ from shop import *
 
 
 @pytest.fixture
-def compare(run: Run, tmp_path: Path) -> Run:
+def compare(run, tmp_path):
     (tmp_path / "shop.py").write_text(SHOP)
     (tmp_path / "planted.py").write_text(PLANTED)
     return lambda *words, **kwargs: run("-m", "althaia", "compare", *words, **kwargs)

@@ -1,9 +1,6 @@
 """A wrong answer of a plan is found on other releases, in a program, a suite and the command."""
 
-from __future__ import annotations
-
 import os
-from pathlib import Path
 
 import pytest
 
@@ -38,7 +35,7 @@ def test_orders():
 
 
 @pytest.fixture(params=["4.3.1", "3.26.2"])
-def folder(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
+def folder(request, tmp_path):
     (tmp_path / "shop.py").write_text(SHOP)
     (tmp_path / "planted.py").write_text(PLANTED)
     (tmp_path / "test_orders.py").write_text(SUITE)
@@ -46,7 +43,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
 
 
 @NEEDS_ENGINE
-def test_a_planted_answer_is_found(folder: tuple[Path, str]) -> None:
+def test_a_planted_answer_is_found(folder):
     here, version = folder
     env = {
         "PYTHONPATH": os.pathsep.join([str(releases.installed(version)), str(here)]),

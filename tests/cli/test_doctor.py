@@ -1,7 +1,5 @@
 """``python -m althaia doctor``: what it finds wrong, and its exit codes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import replace

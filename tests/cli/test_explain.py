@@ -1,7 +1,5 @@
 """``python -m althaia explain MODULE:SCHEMA``."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """``althaia.info()`` and ``python -m althaia info``."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -21,7 +19,7 @@ ROOT = Path(althaia.__file__).parent.parent
 
 
 @pytest.fixture
-def copied(tmp_path: Path) -> Path:
+def copied(tmp_path):
     """A folder with a copy of the package, to change."""
     shutil.copytree(
         ROOT / "althaia", tmp_path / "althaia", ignore=shutil.ignore_patterns("__pycache__")
@@ -31,7 +29,7 @@ def copied(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def real_file() -> Path:
+def real_file():
     """Where the installed distribution says that marshmallow's files are."""
     return Path(str(metadata.distribution("marshmallow").locate_file("marshmallow/__init__.py")))
 

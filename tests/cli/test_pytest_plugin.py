@@ -1,20 +1,14 @@
 """A test suite runs on our copy, from its very first import of marshmallow."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pytest
 
 import althaia
 from tests.cli.test_compare import PLANTED, SHOP
 from tests.engine import NEEDS_ENGINE
-
-Pytest = Callable[..., CompletedProcess[str]]
 
 TESTS = """
 import sys, warnings
@@ -29,7 +23,7 @@ def test_ours():
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path):
     """A test project that names no warning class."""
     (tmp_path / "test_shop.py").write_text(
         "import sys\nimport marshmallow\n"
@@ -41,12 +35,10 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run_pytest(run: Pytest, project: Path) -> Pytest:
+def run_pytest(run, project):
     """Runs pytest on the project."""
 
-    def run_it(
-        *words: str, before: tuple[str, ...] = (), env: dict[str, str] | None = None
-    ) -> CompletedProcess[str]:
+    def run_it(*words, before=(), env=None):
         # The plugins of this environment would take a second to import, each time.
         alone = {"PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         env = {"PYTHONPATH": str(project), **alone, **(env or {})}
@@ -55,7 +47,7 @@ def run_pytest(run: Pytest, project: Path) -> Pytest:
     return run_it
 
 
-def add_filter(project: Path, category: str) -> None:
+def add_filter(project, category):
     """Let the project name a warning class in its configuration, and use it in a test."""
     with (project / "pytest.ini").open("a") as ini:
         ini.write(f"    ignore::{category}\n")
@@ -64,12 +56,11 @@ def add_filter(project: Path, category: str) -> None:
 
 
 @pytest.fixture
-def release_with_warnings(project: Path) -> str:
+def release_with_warnings(project):
     """A marshmallow, and our copy of it, with a warning class of its own (4.4.0 has none)."""
     import marshmallow
 
     ignore = shutil.ignore_patterns("__pycache__")
-    assert althaia.__file__ is not None
     ours = Path(althaia.__file__).parent
     shutil.copytree(ours, project / "althaia", ignore=ignore)
     if (queue := ours.parent / "patches").is_dir():  # A wheel has it in althaia.
@@ -82,7 +73,7 @@ def release_with_warnings(project: Path) -> str:
 
 
 @pytest.fixture
-def library_with_warnings(project: Path) -> str:
+def library_with_warnings(project):
     """A library on top of marshmallow with a warning class."""
     (project / "shoplib.py").write_text(
         "import marshmallow\n"
@@ -166,9 +157,7 @@ SUITE = Path(__file__).with_name("application_suite.py")
 
 
 @pytest.mark.parametrize("words", [(), ("-p", "althaia.pytest_plugin")], ids=["real", "ours"])
-def test_the_tests_of_a_web_application_pass(
-    run_pytest: Pytest, project: Path, words: tuple[str, ...]
-) -> None:
+def test_the_tests_of_a_web_application_pass(run_pytest, project, words):
     pytest.importorskip("pytest_mock")
     (project / "pytest.ini").write_text("[pytest]\n")
     shutil.copy(SUITE, project / "test_application.py")
@@ -207,7 +196,7 @@ def test_failing():
 
 
 @pytest.fixture
-def suite(run_pytest: Pytest, project: Path) -> Pytest:
+def suite(run_pytest, project):
     """Runs pytest on a shop, some answers of which are wrong."""
     (project / "shop.py").write_text(SHOP)
     (project / "planted.py").write_text(PLANTED)

@@ -1,7 +1,5 @@
 """What commands cannot do: one line that says what is wrong and where, and the exit code 2."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.engine import NEEDS_ENGINE

@@ -1,7 +1,5 @@
 """``python -m althaia PROGRAM`` against ``python PROGRAM``: nothing may differ but the library."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -64,7 +62,7 @@ def same(run, *words, **options):
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """Scripts, a package, a folder and an archive to run."""
     (tmp_path / "scripts").mkdir()
     (tmp_path / "scripts" / "neighbour.py").write_text("value = 1\n")

@@ -1,7 +1,5 @@
 """``package.module:Name`` names an object, or says why it does not."""
 
-from __future__ import annotations
-
 import os.path
 import sys
 

@@ -1,7 +1,5 @@
 """The site, built once a run."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -14,14 +12,14 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory):
     """The folder of the built site; a warning of Sphinx's is an error."""
     if os.environ.get("ALTHAIA_PURE_BUILD"):
         pytest.skip("the site is the same: it is built where the engine is")
     for module in ("sphinx", "myst_parser", "furo"):
         pytest.importorskip(module, reason="the docs extra is not installed")
 
-    def make(folder: Path) -> None:
+    def make(folder):
         built = processes.run(
             "-m", "sphinx", "-W", "--keep-going", "-q", "docs", str(folder), cwd=ROOT, timeout=300
         )

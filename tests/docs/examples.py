@@ -9,8 +9,6 @@ it, which no reader sees::
     <!-- skip: next "the reason" -->
 """
 
-from __future__ import annotations
-
 import doctest
 import os
 import re
@@ -19,8 +17,7 @@ import sys
 from pathlib import Path
 from unittest import SkipTest
 
-from sybil import Example, Sybil
-from sybil.document import Document
+from sybil import Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
 MEASURED = re.compile(
@@ -29,9 +26,9 @@ MEASURED = re.compile(
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-def shell(example: Example) -> str | None:
+def shell(example):
     """Run a block of commands; what is wrong, or None."""
-    commands: list[tuple[str, list[str]]] = []
+    commands = []
     for line in example.parsed.splitlines():
         if line.startswith("$ "):
             commands.append((line[2:], []))
@@ -53,14 +50,14 @@ def shell(example: Example) -> str | None:
     return None
 
 
-def environment() -> dict[str, str]:
+def environment():
     """``python`` is the interpreter of the tests, and no switch is set."""
     found = {key: value for key, value in os.environ.items() if not key.startswith("ALTHAIA_")}
     paths = [str(Path(sys.executable).parent), found.get("PATH", "")]
     return {**found, "PATH": os.pathsep.join(paths)}
 
 
-def documents(page: Path) -> Document:
+def documents(page):
     """The page with its examples."""
     parsers = [
         PythonCodeBlockParser(doctest_optionflags=FLAGS),
@@ -72,7 +69,7 @@ def documents(page: Path) -> Document:
     return document
 
 
-def run(page: Path) -> list[str]:
+def run(page):
     """Run all examples; the reasons of those that cannot."""
     reasons = []
     for example in documents(page).examples():

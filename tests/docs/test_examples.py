@@ -1,7 +1,5 @@
 """Every example of the README and of docs/ runs, each page in a process and a folder of its own."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import os
@@ -25,7 +23,7 @@ OTHER_SHELLS = re.compile(r"^```(sh|bash|shell)\b", re.M)
     [page if page.parent == ROOT else pytest.param(page, marks=pytest.mark.slow) for page in PAGES],
     ids=lambda page: page.stem,
 )
-def test_the_examples_run(page: Path, tmp_path: Path) -> None:
+def test_the_examples_run(page, tmp_path):
     pytest.importorskip("sybil")
     text = page.read_text("utf-8")
     assert not OTHER_SHELLS.search(text), "commands stand in console blocks, which are run"
@@ -42,7 +40,7 @@ def test_the_examples_run(page: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_reader_sees_where_each_name_comes_from(page: Path) -> None:
+def test_a_reader_sees_where_each_name_comes_from(page):
     """The blocks of a page show their set-up, once; comments that no reader sees may only check."""
     text = page.read_text("utf-8")
     if "<!-- invisible-code-block: python" not in text:
@@ -66,14 +64,14 @@ def test_a_reader_sees_where_each_name_comes_from(page: Path) -> None:
 
 @pytest.mark.parametrize("name", ["README.md", "docs/index.md", "docs/install.md",
                                   "docs/quickstart.md", "docs/deploying.md"])  # fmt: skip
-def test_what_is_shown_works_before_the_release(name: str) -> None:
+def test_what_is_shown_works_before_the_release(name):
     """The package index has no version 5 yet: a page that installs shows how to from a checkout."""
     text = (ROOT / name).read_text("utf-8")
     assert re.search(r"pip (install|wheel) .*(\./python-althaia|'\.\[cli\]')", text)
 
 
 @pytest.mark.parametrize("system", ["musl", "ARM64", "macOS", "Windows"])
-def test_what_was_never_run_is_not_called_supported(system: str) -> None:
+def test_what_was_never_run_is_not_called_supported(system):
     supported = (ROOT / "docs" / "install.md").read_text("utf-8").partition("## What is supp")[2]
     (row,) = (line for line in supported.splitlines() if line.startswith("|") and system in line)
     assert "not tried yet" in row

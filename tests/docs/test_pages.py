@@ -1,11 +1,7 @@
 """Pages name commands with options that there are, files that exist, and changes in short."""
 
-from __future__ import annotations
-
 import re
 import shlex
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +12,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 SHOWN = re.compile(rf"python -m althaia ({'|'.join(cli.COMMANDS)})\b([^`\n|#]*)")
 
 
-def shown(page: Path) -> Iterator[tuple[str, list[str]]]:
+def shown(page):
     """Each command with its arguments; where only its name is said, there is nothing to check."""
     for command, rest in SHOWN.findall(page.read_text("utf-8")):
         arguments = shlex.split(rest)
@@ -24,12 +20,12 @@ def shown(page: Path) -> Iterator[tuple[str, list[str]]]:
             yield command, arguments
 
 
-def test_something_is_shown() -> None:
+def test_something_is_shown():
     assert sum(1 for page in PAGES for _ in shown(page)) > 10
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_commands_are_taken(page: Path) -> None:
+def test_the_commands_are_taken(page):
     for command, arguments in shown(page):
         try:
             cli.parser_of(command).parse_args(arguments)
@@ -48,12 +44,12 @@ BASES = ("", "buildtools", "althaia", "althaia/engine", "althaia/cpython")
 NAMED = re.compile(r"`([\w./-]+(?:/|\.(?:py|pyx|pxd|h|toml|md)))`")
 
 
-def exists(name: str) -> bool:
+def exists(name):
     return any((ROOT / base / name).exists() for base in BASES)
 
 
 @pytest.mark.parametrize("page", OF_MAINTAINERS)
-def test_named_files_exist(page: str) -> None:
+def test_named_files_exist(page):
     named = [
         name
         for name in NAMED.findall((ROOT / page).read_text("utf-8"))
@@ -63,7 +59,7 @@ def test_named_files_exist(page: str) -> None:
     assert [name for name in named if not exists(name)] == []
 
 
-def test_the_map_shows_every_part_of_the_package() -> None:
+def test_the_map_shows_every_part_of_the_package():
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     shown = page.split("```")[1]
     names = set(re.findall(r"[\w]+", "\n".join(line[:34] for line in shown.splitlines())))
@@ -83,7 +79,7 @@ KINDS = {"Added", "Changed", "Deprecated", "Fixed", "Removed", "Security"}
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*\.(added|changed|fixed|removed)\.md")
 
 
-def test_fragments_have_names_and_one_line() -> None:
+def test_fragments_have_names_and_one_line():
     for path in (ROOT / "changes").iterdir():
         if path.name in ("README.md", "template.jinja"):
             continue
@@ -93,7 +89,7 @@ def test_fragments_have_names_and_one_line() -> None:
         assert "\n\n" not in text, f"{path.name} is more than a paragraph"
 
 
-def test_the_changelog_is_of_the_form_it_names() -> None:
+def test_the_changelog_is_of_the_form_it_names():
     text = (ROOT / "CHANGELOG.md").read_text("utf-8")
     assert "<!-- towncrier release notes start -->\n" in text
     releases = re.split(r"^## ", text, flags=re.M)[1:]

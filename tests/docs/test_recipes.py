@@ -1,7 +1,5 @@
 """The recipes for metrics in the documentation, run."""
 
-from __future__ import annotations
-
 import re
 import time
 from pathlib import Path
@@ -22,18 +20,18 @@ class Metered(ma.Schema):
 NAME = f"{__name__}.Metered"
 
 
-def recipes(title: str) -> list[str]:
+def recipes(title):
     section = PAGE.read_text("utf-8").partition(f"\n### {title}\n")[2].partition("\n#")[0]
     return re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
-def calls() -> int:
+def calls():
     """How many calls a plan has answered, at least one."""
     if althaia.explain(Metered).as_dict()["no_plans"]:
         pytest.skip("no plans run in this build")
     Metered().dump([{"number": 1}] * 500, many=True)
-    answered: int = althaia.stats()[NAME]["dump"]["calls"]
+    answered = althaia.stats()[NAME]["dump"]["calls"]
     assert answered
     return answered
 
@@ -52,7 +50,7 @@ def order():
 
 
 @pytest.mark.slow
-def test_prometheus_with_four_workers(calls: int, tmp_path: Path) -> None:
+def test_prometheus_with_four_workers(calls, tmp_path):
     for needed in ("prometheus_client", "gunicorn", "flask"):
         pytest.importorskip(needed)
     counting, showing = recipes("Prometheus")
@@ -70,7 +68,7 @@ def test_prometheus_with_four_workers(calls: int, tmp_path: Path) -> None:
         for _ in range(400):
             get(f"{address}/")
 
-        def shown(name: str) -> list[float]:
+        def shown(name):
             text = get(f"{address}/metrics").decode()
             return [float(n) for n in re.findall(rf"^{name}_total{{.*}} (\S+)$", text, re.M)]
 
@@ -85,7 +83,7 @@ def test_prometheus_with_four_workers(calls: int, tmp_path: Path) -> None:
         assert 0 < sum(shown("althaia_compared")) <= 400
 
 
-def test_opentelemetry(calls: int) -> None:
+def test_opentelemetry(calls):
     metrics = pytest.importorskip("opentelemetry.metrics")
     sdk = pytest.importorskip("opentelemetry.sdk.metrics")
     export = pytest.importorskip("opentelemetry.sdk.metrics.export")

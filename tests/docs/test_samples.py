@@ -1,12 +1,9 @@
 """Output that pages show without a command above it is what althaia says."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -27,7 +24,7 @@ class OrderSchema(Schema):
 """
 
 
-def sample(page: str, begin: str) -> str:
+def sample(page, begin):
     """The block of the page that begins so, its words with one space between."""
     text = (ROOT / "docs" / page).read_text("utf-8")
     blocks = re.findall(r"^```[^\n]*\n(.*?)^```$", text, re.M | re.S)
@@ -35,7 +32,7 @@ def sample(page: str, begin: str) -> str:
     return " ".join(found.split())
 
 
-def failure(code: str, folder: Path) -> str:
+def failure(code, folder):
     """The words of standard error of a program that fails."""
     bare = {name: value for name, value in os.environ.items() if not name.startswith("ALTHAIA_")}
     ran = subprocess.run(
@@ -50,7 +47,7 @@ def failure(code: str, folder: Path) -> str:
     return " ".join(ran.stderr.split())
 
 
-def test_patching_too_late(tmp_path: Path) -> None:
+def test_patching_too_late(tmp_path):
     shown = sample("switching-on.md", "althaia.switch.redirect.LatePatchError")
     shop = tmp_path / "shop"
     shop.mkdir()
@@ -64,7 +61,7 @@ def test_patching_too_late(tmp_path: Path) -> None:
     assert shown.removesuffix(" …") in said.replace(str(tmp_path), "/srv/app")
 
 
-def test_the_note_of_a_failure(tmp_path: Path) -> None:
+def test_the_note_of_a_failure(tmp_path):
     if os.environ.get("ALTHAIA_PURE_BUILD"):
         pytest.skip("the engine makes the note")
     code = (
@@ -76,13 +73,13 @@ def test_the_note_of_a_failure(tmp_path: Path) -> None:
     assert failure(code, tmp_path).endswith(sample("rollout.md", "TypeError: descriptor"))
 
 
-def test_the_record_of_a_difference() -> None:
+def test_the_record_of_a_difference():
     difference = Difference("[3].lines[0].price", "7.0", "2.0")
     said = str(Finding("shop.schemas.Order", "dump", difference))
     assert sample("rollout.md", "shop.schemas.Order.dump differs") == said
 
 
-def test_a_profile() -> None:
+def test_a_profile():
     order, lines = "shop.OrderSchema", "shop.LineSchema"
     code = {"OrderSchema.total (shop.py:41)": 1.12e-3}
     packages = {"SQLAlchemy: object_session (session.py:2041)": 0.84e-3}
@@ -95,7 +92,7 @@ def test_a_profile() -> None:
     assert f"```text\n{profile.as_text()}\n```" in page
 
 
-def test_an_estimate() -> None:
+def test_an_estimate():
     sides = ("marshmallow", "althaia", "loading", "wait")
     rows = [("dump", 60, 0.199, 4.33e-3, 7.45e-3, 0.024), ("()", 49, 1.5e-3, 1.03e-3, 0.0, 0.0)]
     lines = [

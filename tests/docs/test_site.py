@@ -1,13 +1,10 @@
 """The site builds without a warning and holds what it is made from: parsers, variables, API."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import struct
 import subprocess
 import zlib
-from pathlib import Path
 
 import pytest
 
@@ -20,17 +17,17 @@ pytestmark = pytest.mark.slow
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
-def page(site: Path, name: str) -> str:
+def page(site, name):
     return (site / f"{name}.html").read_text("utf-8")
 
 
-def test_pages_show_what_the_source_says_today() -> None:
+def test_pages_show_what_the_source_says_today():
     """They are committed, because GitHub and the package index run nothing."""
     done = processes.run("-W", "ignore", "docs/made.py", "--check", cwd=ROOT, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_variable_is_there(site: Path) -> None:
+def test_every_variable_is_there(site):
     shown = page(site, "environment")
     for source in (ROOT / "althaia").rglob("*.py"):
         if "marshmallow" in source.relative_to(ROOT / "althaia").parts:
@@ -39,22 +36,20 @@ def test_every_variable_is_there(site: Path) -> None:
             assert name in shown, f"{name} in {source.name}"
 
 
-def test_every_public_name_is_there(site: Path) -> None:
+def test_every_public_name_is_there(site):
     shown = page(site, "api") + page(site, "exceptions")
     for name in althaia.__all__:
         if not name.startswith("_"):
             assert f"althaia.{name}" in shown, name
 
 
-def test_the_pictures_can_be_read_on_a_phone() -> None:
+def test_the_pictures_can_be_read_on_a_phone():
     pictures = [*(ROOT / "docs" / "_static").glob("*.svg")]
     assert len(pictures) == 5
     for picture in pictures:
         text = picture.read_text("utf-8")
         width = re.search(r'viewBox="-12 -8 (\d+) ', text)
         size = re.search(r"font: (\d+)px", text)
-        assert width is not None
-        assert size is not None
         assert 360 / int(width[1]) * int(size[1]) >= 11, "pixels of a letter, 360 pixels wide"
         longest = max(map(len, re.findall(r'<text x="0"[^>]*>([^<]*)<', text)))
         assert longest * 7 <= int(width[1]), "a label is cut off"
@@ -63,11 +58,11 @@ def test_the_pictures_can_be_read_on_a_phone() -> None:
         assert re.search("times as fast as marshmallow|µs per object", caption)
 
 
-def test_the_page_of_performance_is_short() -> None:
+def test_the_page_of_performance_is_short():
     assert len((ROOT / "docs" / "performance.md").read_text("utf-8").split()) <= 1500
 
 
-def test_pages_say_first_what_they_are_for(site: Path) -> None:
+def test_pages_say_first_what_they_are_for(site):
     for source in sorted((ROOT / "docs").glob("*.md")):
         lines = source.read_text("utf-8").splitlines()
         assert "```{toctree}" not in lines, "GitHub shows it as it stands"
@@ -78,12 +73,12 @@ def test_pages_say_first_what_they_are_for(site: Path) -> None:
             assert lines[2].startswith("For "), f"{source.name} does not say first for whom it is"
 
 
-def test_options_keep_both_hyphens(site: Path) -> None:
+def test_options_keep_both_hyphens(site):
     assert "–source" not in page(site, "commands")
 
 
 @pytest.mark.parametrize("name", ["index", "install", "performance"])
-def test_a_browser_shows_it(site: Path, name: str, tmp_path: Path) -> None:
+def test_a_browser_shows_it(site, name, tmp_path):
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         pytest.skip("no chromium")
@@ -98,7 +93,7 @@ def test_a_browser_shows_it(site: Path, name: str, tmp_path: Path) -> None:
     assert colours > 100, "the page is empty"
 
 
-def looked_at(png: Path) -> tuple[int, int, int]:
+def looked_at(png):
     """Width, height and the number of different runs of four bytes in a picture."""
     data = png.read_bytes()
     width, height = struct.unpack(">II", data[16:24])

@@ -1,7 +1,5 @@
 """docs/worth-it.md, followed with an application of each framework."""
 
-from __future__ import annotations
-
 import re
 import signal
 import socket
@@ -65,7 +63,7 @@ if __name__ == "__main__":
 SERVERS = {"flask": "gunicorn", "fastapi": "uvicorn", "django": "django"}
 
 
-def command_of(framework: str) -> list[str]:
+def command_of(framework):
     """The page's command, without the interpreter's name and the framework's."""
     found = re.search(rf"^\$ python (.*?) +# {framework}$", PAGE.read_text("utf-8"), re.M | re.I)
     assert found is not None
@@ -73,7 +71,7 @@ def command_of(framework: str) -> list[str]:
 
 
 @pytest.mark.parametrize("framework", list(APPLICATIONS))
-def test_the_command_answers(framework: str, tmp_path: Path) -> None:
+def test_the_command_answers(framework, tmp_path):
     pytest.importorskip(framework)
     pytest.importorskip(SERVERS[framework])
     name = "manage.py" if framework == "django" else "app.py"

@@ -10,13 +10,10 @@ import json
 import sys
 import uuid
 import weakref
-from collections.abc import Callable
-from typing import Any
 
 from althaia import marshmallow as ma
 
 fields = ma.fields
-Measure = Callable[[int], dict[str, Any]]
 
 
 class Colour(enum.Enum):

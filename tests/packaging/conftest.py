@@ -1,14 +1,11 @@
 """Build the archives once, from a copy of the tree, the way ``python -m build`` does."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,20 +27,20 @@ class Wheel:
     path: Path
     pure: bool
 
-    def names(self) -> list[str]:
+    def names(self):
         with zipfile.ZipFile(self.path) as archive:
             return sorted(archive.namelist())
 
-    def read(self, name: str) -> bytes:
+    def read(self, name):
         with zipfile.ZipFile(self.path) as archive:
             return archive.read(name)
 
-    def metadata(self, name: str) -> str:
+    def metadata(self, name):
         (found,) = (n for n in self.names() if n.endswith(f".dist-info/{name}"))
         return self.read(found).decode()
 
 
-def build(kind: str, tree: Path, out: Path, pure: bool) -> Path:
+def build(kind, tree, out, pure):
     """Run the ``build`` front end in ``tree`` with this environment's build requirements."""
     environ = {**os.environ, "ALTHAIA_PURE_BUILD": "1" if pure else "0"}
     before = set(out.iterdir())
@@ -60,8 +57,8 @@ def build(kind: str, tree: Path, out: Path, pure: bool) -> Path:
 
 
 @pytest.fixture(scope="session")
-def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    def make(folder: Path) -> None:
+def sdist(tmp_path_factory):
+    def make(folder):
         tree = tmp_path_factory.mktemp("tree")
         copy_tree(ROOT, tree)
         # Generated files must not get into it, git or no git.
@@ -74,13 +71,13 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def unpacked(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unpacked(sdist, tmp_path_factory):
     """The sdist, unpacked, with this tree's compiled modules to reuse where nothing changed.
 
     Who builds in it holds :func:`building`.
     """
 
-    def make(folder: Path) -> None:
+    def make(folder):
         with tarfile.open(sdist) as archive:
             # Python 3.11 has filters from 3.11.4 on; 3.14 warns where none is named.
             filters = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
@@ -93,7 +90,7 @@ def unpacked(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tree
 
 
-def building(tree: Path) -> AbstractContextManager[None]:
+def building(tree):
     """Keep the run's other processes from building in a tree that all of them share."""
     return locked(tree.parent.with_suffix(".building"))
 
@@ -104,10 +101,8 @@ BESIDE = f"althaia-4.4.0-{next(iter(sys_tags()))}.whl"
 
 
 @pytest.fixture(scope="session", params=KINDS)
-def wheel(
-    request: pytest.FixtureRequest, unpacked: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Wheel:
-    def make(folder: Path) -> None:
+def wheel(request, unpacked, tmp_path_factory):
+    def make(folder):
         # What a build for another interpreter, or an older one, may have left behind.
         generated = Layout(unpacked).generated
         with building(unpacked):
@@ -124,10 +119,10 @@ def wheel(
 
 
 @pytest.fixture(scope="session")
-def installed(wheel: Wheel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(wheel, tmp_path_factory):
     """A folder ``site-packages`` with the wheel in it, put there by pip."""
 
-    def make(folder: Path) -> None:
+    def make(folder):
         target = folder / "lib" / "site-packages"
         pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
         command = [*pip, "install", "--no-deps", "--no-index", "--target", target, wheel.path]

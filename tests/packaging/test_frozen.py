@@ -1,12 +1,9 @@
 """An application frozen by PyInstaller runs on the compiled copy, plans and all."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 import sysconfig
-from pathlib import Path
 
 import pytest
 
@@ -61,7 +58,7 @@ print(json.dumps({
 
 
 @pytest.fixture(scope="module")
-def application(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def application(tmp_path_factory):
     folder = tmp_path_factory.mktemp("frozen")
     (folder / "shop.py").write_text(PROGRAM)
     words = ["-m", "PyInstaller", "--noconfirm", "--log-level", "WARN"]
@@ -76,7 +73,7 @@ def application(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.skipif(
     not althaia.info().compiled, reason="a pure build is an ordinary package to PyInstaller"
 )
-def test_a_frozen_application(application: Path, tmp_path: Path) -> None:
+def test_a_frozen_application(application, tmp_path):
     done = subprocess.run([application], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)

@@ -1,7 +1,5 @@
 """What the package index shows: every link leads somewhere, from there as well."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 
@@ -11,7 +9,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 FILES = PROJECT["urls"]["Homepage"] + "/blob/main/"
 
 
-def test_links_of_the_readme_work_on_the_package_index() -> None:
+def test_links_of_the_readme_work_on_the_package_index():
     links = re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
     assert len(links) > 8
     for link in links:
@@ -21,13 +19,13 @@ def test_links_of_the_readme_work_on_the_package_index() -> None:
             assert (ROOT / path).is_file(), link
 
 
-def test_links_of_the_project_are_files_that_exist() -> None:
+def test_links_of_the_project_are_files_that_exist():
     for name, link in PROJECT["urls"].items():
         if link.startswith(FILES):
             assert (ROOT / link.removeprefix(FILES)).is_file(), name
 
 
-def test_links_within_the_documentation_lead_somewhere() -> None:
+def test_links_within_the_documentation_lead_somewhere():
     for page in [*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")]:
         for link in re.findall(r"\]\((?!https?://|#)([^)#]+)[^)]*\)", page.read_text("utf-8")):
             assert (page.parent / link).exists(), f"{page.name}: {link}"

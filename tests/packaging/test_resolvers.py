@@ -4,8 +4,6 @@ A local index holds marshmallow in several releases, the published althaia 4.3.0
 nothing, and althaia as it is here. The archives are empty: only their metadata are asked.
 """
 
-from __future__ import annotations
-
 import functools
 import http.server
 import json
@@ -15,7 +13,6 @@ import tempfile
 import threading
 import tomllib
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -38,7 +35,7 @@ BESIDE = {
 """What an application asks for, and the release that it has to get."""
 
 
-def wheel(index: Path, name: str, version: str, requires: Sequence[str] = ()) -> None:
+def wheel(index, name, version, requires=()):
     """Put an archive without code into an index."""
     folder = index / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -57,7 +54,7 @@ def wheel(index: Path, name: str, version: str, requires: Sequence[str] = ()) ->
     (folder / "index.html").write_text(f"<!DOCTYPE html><html><body>\n{links}</body></html>\n")
 
 
-def fill(index: Path, requires: Sequence[str]) -> None:
+def fill(index, requires):
     for version in ("3.26.1", "4.3.0", "4.4.0"):
         wheel(index, "marshmallow", version)
     wheel(index, "althaia", PUBLISHED)
@@ -65,16 +62,16 @@ def fill(index: Path, requires: Sequence[str]) -> None:
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *args: object) -> None:
+    def log_message(self, *args):
         """Says nothing."""
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[[Path], str]]:
+def serve():
     """Serves a folder as a package index: the folder -> its address."""
     servers = []
 
-    def start(folder: Path) -> str:
+    def start(folder):
         handler = functools.partial(Quiet, directory=str(folder))
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -87,7 +84,7 @@ def serve() -> Iterator[Callable[[Path], str]]:
         server.server_close()
 
 
-def run(*words: str, given: str = "") -> str:
+def run(*words, given=""):
     done = subprocess.run(
         [sys.executable, "-m", *words],
         input=given, capture_output=True, text=True, timeout=120, check=False,
@@ -96,7 +93,7 @@ def run(*words: str, given: str = "") -> str:
     return done.stdout
 
 
-def by_pip(address: str, *wanted: str) -> dict[str, str]:
+def by_pip(address, *wanted):
     out = run(
         "pip", "--isolated", "--disable-pip-version-check", "install", "--quiet", "--dry-run",
         "--ignore-installed", "--no-cache-dir", "--index-url", address, "--report", "-", *wanted,
@@ -105,7 +102,7 @@ def by_pip(address: str, *wanted: str) -> dict[str, str]:
     return {each["name"]: each["version"] for each in found}
 
 
-def by_uv(address: str, *wanted: str) -> dict[str, str]:
+def by_uv(address, *wanted):
     if find_spec("uv") is None:
         pytest.skip("uv is not installed here")
     out = run(
@@ -115,7 +112,7 @@ def by_uv(address: str, *wanted: str) -> dict[str, str]:
     return dict(line.split("==") for line in out.split())
 
 
-def by_poetry(address: str, *wanted: str) -> dict[str, str]:
+def by_poetry(address, *wanted):
     # poetry-core alone makes an importable "poetry".
     if find_spec("poetry") is None or find_spec("poetry.__main__") is None:
         pytest.skip("poetry is not installed here")
@@ -146,18 +143,14 @@ INSTALLERS = {"pip": by_pip, "uv": by_uv, "poetry": by_poetry}
 
 @pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("installer", INSTALLERS)
-def test_the_applications_release_and_our_newest(
-    serve: Callable[[Path], str], tmp_path: Path, installer: str, beside: str
-) -> None:
+def test_the_applications_release_and_our_newest(serve, tmp_path, installer, beside):
     fill(tmp_path, REQUIRES)
     chosen = INSTALLERS[installer](serve(tmp_path), beside, "althaia")
     assert chosen == {"althaia": OURS, "marshmallow": BESIDE[beside]}
 
 
 @pytest.mark.parametrize("installer", INSTALLERS)
-def test_an_upper_bound_would_give_the_published_one(
-    serve: Callable[[Path], str], tmp_path: Path, installer: str
-) -> None:
+def test_an_upper_bound_would_give_the_published_one(serve, tmp_path, installer):
     """Why the requirement has none."""
     fill(tmp_path, ["marshmallow>=4.4,<4.5"])
     chosen = INSTALLERS[installer](serve(tmp_path), "marshmallow==4.3.0", "althaia")

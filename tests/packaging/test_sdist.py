@@ -1,9 +1,6 @@
 """The sdist carries what the build reads and nothing that it makes."""
 
-from __future__ import annotations
-
 import tarfile
-from pathlib import Path
 
 import pytest
 
@@ -12,12 +9,12 @@ from tests.packaging.conftest import ROOT
 pytestmark = pytest.mark.slow
 
 
-def names(sdist: Path) -> set[str]:
+def names(sdist):
     with tarfile.open(sdist) as archive:
         return {name.partition("/")[2] for name in archive.getnames()}
 
 
-def test_what_the_build_reads_is_in_it(sdist: Path) -> None:
+def test_what_the_build_reads_is_in_it(sdist):
     expected = {"build_ext.py", "pyproject.toml", "LICENSE", "README.md"}
     expected |= {"althaia_startup.pth"}
     expected |= {"patches/series", "vendor/marshmallow/lock.toml"}
@@ -33,17 +30,17 @@ def test_what_the_build_reads_is_in_it(sdist: Path) -> None:
     assert expected - names(sdist) == set()
 
 
-def test_what_the_build_makes_is_not(sdist: Path) -> None:
+def test_what_the_build_makes_is_not(sdist):
     found = names(sdist)
     assert [name for name in found if name.startswith("althaia/marshmallow")] == []
     assert "althaia/_build_info.json" not in found
     assert [name for name in found if name.endswith((".so", ".pyd", ".c", ".pyc"))] == []
 
 
-def test_no_third_party_source(sdist: Path) -> None:
+def test_no_third_party_source(sdist):
     in_vendor = {name for name in names(sdist) if name.startswith("vendor/")}
     assert in_vendor == {"vendor/marshmallow/README.md", "vendor/marshmallow/lock.toml"}
 
 
-def test_tests_come_along(sdist: Path) -> None:
+def test_tests_come_along(sdist):
     assert "tests/packaging/test_sdist.py" in names(sdist)

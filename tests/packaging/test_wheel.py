@@ -1,7 +1,5 @@
 """Open the wheel and look."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import hashlib
@@ -26,11 +24,11 @@ pytestmark = pytest.mark.slow
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
 
-def binaries(wheel: Wheel) -> list[str]:
+def binaries(wheel):
     return [name for name in wheel.names() if name.endswith((".so", ".pyd"))]
 
 
-def test_tag(wheel: Wheel) -> None:
+def test_tag(wheel):
     text = wheel.metadata("WHEEL")
     tags = re.findall(r"^Tag: (.*)$", text, re.MULTILINE)
     assert tags == [wheel.path.stem.split("-", 2)[2]]
@@ -46,7 +44,7 @@ def test_tag(wheel: Wheel) -> None:
         assert "Root-Is-Purelib: false" in text
 
 
-def test_binaries_are_this_interpreters_and_sit_beside_their_source(wheel: Wheel) -> None:
+def test_binaries_are_this_interpreters_and_sit_beside_their_source(wheel):
     names = set(wheel.names())
     found = binaries(wheel)
     assert bool(found) is not wheel.pure
@@ -56,7 +54,7 @@ def test_binaries_are_this_interpreters_and_sit_beside_their_source(wheel: Wheel
         assert f"{stem}.py" in names or f"{stem}.pyx" in names
 
 
-def test_every_module_that_is_to_be_compiled_is(wheel: Wheel) -> None:
+def test_every_module_that_is_to_be_compiled_is(wheel):
     if wheel.pure:
         assert binaries(wheel) == []
         return
@@ -75,7 +73,7 @@ def test_every_module_that_is_to_be_compiled_is(wheel: Wheel) -> None:
     assert set(binaries(wheel)) == expected
 
 
-def test_all_of_upstreams_modules_and_no_others(wheel: Wheel) -> None:
+def test_all_of_upstreams_modules_and_no_others(wheel):
     locked = lock.read(Layout(ROOT).lock)
     prefix = "althaia/marshmallow/"
     found = {
@@ -86,7 +84,7 @@ def test_all_of_upstreams_modules_and_no_others(wheel: Wheel) -> None:
     assert found == (set() if wheel.pure else {*locked.files, "LICENSE", "NOTICE"})
 
 
-def test_licences_and_type_markers(wheel: Wheel) -> None:
+def test_licences_and_type_markers(wheel):
     assert "Copyright" in wheel.metadata("licenses/LICENSE")
     text = wheel.metadata("METADATA")
     assert "\nLicense-Expression: MIT AND BSD-3-Clause\n" in text
@@ -104,7 +102,7 @@ def test_licences_and_type_markers(wheel: Wheel) -> None:
     assert "althaia/marshmallow/py.typed" in wheel.names()
 
 
-def test_the_patch_queue_is_in_the_package(wheel: Wheel) -> None:
+def test_the_patch_queue_is_in_the_package(wheel):
     queue = {path.name: path.read_bytes() for path in Layout(ROOT).patches.iterdir()}
     del queue["README.md"]
     folder = "althaia/releases/patches/"
@@ -113,7 +111,7 @@ def test_the_patch_queue_is_in_the_package(wheel: Wheel) -> None:
 
 
 @pytest.mark.skipif(KINDS == ["pure"], reason="a pure build needs no compiler")
-def test_without_a_compiler_the_last_line_says_what_to_do(unpacked: Path, tmp_path: Path) -> None:
+def test_without_a_compiler_the_last_line_says_what_to_do(unpacked, tmp_path):
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path]
     with building(unpacked):
         done = subprocess.run(
@@ -130,12 +128,12 @@ def test_without_a_compiler_the_last_line_says_what_to_do(unpacked: Path, tmp_pa
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_the_start_up_file_lands_in_site_packages(wheel: Wheel) -> None:
+def test_the_start_up_file_lands_in_site_packages(wheel):
     roots = {name for name in wheel.names() if "/" not in name}
     assert roots == {"althaia_startup.pth"}
 
 
-def test_nothing_else_ships(wheel: Wheel) -> None:
+def test_nothing_else_ships(wheel):
     allowed = {".py", ".pyi", ".pyx", ".pxd", ".h", ".json", ".typed", ".so", ".pyd", ".pth"}
     # Upstream's source is patched at run time where another release is installed.
     allowed |= {".patch", ".toml", ""}
@@ -145,7 +143,7 @@ def test_nothing_else_ships(wheel: Wheel) -> None:
             assert name.startswith(("althaia/", "althaia_startup.")), name
 
 
-def test_metadata(wheel: Wheel) -> None:
+def test_metadata(wheel):
     text = wheel.metadata("METADATA")
     assert "\nName: althaia\n" in text
     assert re.search(r"^Requires-Dist: marshmallow ?\(?>=3\.13\)?$", text, re.MULTILINE)
@@ -153,7 +151,7 @@ def test_metadata(wheel: Wheel) -> None:
     assert len(unconditional) == 1
 
 
-def test_record_is_right(wheel: Wheel) -> None:
+def test_record_is_right(wheel):
     rows = {row[0]: row[1:] for row in csv.reader(wheel.metadata("RECORD").splitlines())}
     assert sorted(rows) == wheel.names()
     for name, (hashed, size) in rows.items():
@@ -164,7 +162,7 @@ def test_record_is_right(wheel: Wheel) -> None:
         assert (hashed, size) == (f"sha256={digest}", str(len(data))), name
 
 
-def test_build_info_says_what_this_is(wheel: Wheel) -> None:
+def test_build_info_says_what_this_is(wheel):
     info = json.loads(wheel.read("althaia/_build_info.json"))
     assert info["compiled"] is not wheel.pure
     for name, module in info["modules"].items():
@@ -172,7 +170,7 @@ def test_build_info_says_what_this_is(wheel: Wheel) -> None:
         assert hashlib.sha256(text).hexdigest() == module["sha256"], name
 
 
-def test_no_path_of_the_build_machine(wheel: Wheel, unpacked: Path) -> None:
+def test_no_path_of_the_build_machine(wheel, unpacked):
     places = {str(unpacked), str(unpacked.parent), str(Path.home()), str(ROOT)} - {"/"}
     for name in wheel.names():
         data = wheel.read(name)
@@ -180,19 +178,19 @@ def test_no_path_of_the_build_machine(wheel: Wheel, unpacked: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads ELF section names")
-def test_binaries_are_stripped(wheel: Wheel) -> None:
+def test_binaries_are_stripped(wheel):
     for name in binaries(wheel):
         data = wheel.read(name)
         assert b".debug_info" not in data, name
         assert b".symtab" not in data, name
 
 
-def test_size(wheel: Wheel) -> None:
+def test_size(wheel):
     """The documented order of size: grown past it, docs/releasing.md wants new figures."""
     assert wheel.path.stat().st_size < (500_000 if wheel.pure else 6_000_000)
 
 
-def test_it_installs_and_works(wheel: Wheel, installed: Path, tmp_path: Path) -> None:
+def test_it_installs_and_works(wheel, installed, tmp_path):
     code = f"""
 import site, sys
 sys.path.insert(0, {str(installed)!r})
@@ -242,9 +240,7 @@ print(json.dumps([[[f.filename, f.line] for f in shown],
 """
 
 
-def test_frames_are_those_of_an_installed_library(
-    wheel: Wheel, installed: Path, tmp_path: Path
-) -> None:
+def test_frames_are_those_of_an_installed_library(wheel, installed, tmp_path):
     """Tracebacks show upstream's lines, and Sentry takes none of our frames for the program's."""
     # A pure build serves the installed marshmallow.
     library = str(Path(marshmallow.__file__).parent) if wheel.pure else str(installed)
@@ -269,13 +265,13 @@ def test_frames_are_those_of_an_installed_library(
         assert sent[-1][1] is not False
 
 
-def test_a_build_does_not_touch_another_wheel_beside_it(wheel: Wheel) -> None:
+def test_a_build_does_not_touch_another_wheel_beside_it(wheel):
     assert wheel.path.with_name(BESIDE).read_bytes() == b"somebody's"
     if wheel.pure:
         assert wheel.path.name == "althaia-5.0.0-py3-none-any.whl"
 
 
-def test_an_editable_install_gets_the_start_up_file_too(unpacked: Path, tmp_path: Path) -> None:
+def test_an_editable_install_gets_the_start_up_file_too(unpacked, tmp_path):
     code = f"from buildtools import backend; backend.build_editable({str(tmp_path)!r})"
     with building(unpacked):
         subprocess.run([sys.executable, "-c", code], cwd=unpacked, check=True, capture_output=True)

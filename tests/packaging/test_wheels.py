@@ -1,7 +1,5 @@
 """The wheels that the workflow builds are those that docs/releasing.md lists."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -23,7 +21,7 @@ RUNNERS = [
 ]
 
 
-def built(platform: str, architecture: str) -> set[str]:
+def built(platform, architecture):
     """What cibuildwheel would build from this project's own options."""
     words = ["--print-build-identifiers", "--platform", platform, "--archs", architecture]
     done = processes.run("-m", "cibuildwheel", *words, ROOT, cwd=None, timeout=900)
@@ -31,7 +29,7 @@ def built(platform: str, architecture: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def listed() -> set[str]:
+def listed():
     text = (ROOT / "docs" / "releasing.md").read_text("utf-8")
     section = text.partition("## Which wheels there are")[2].partition("\n## ")[0]
     interpreters = re.findall(r"`(cp\d+t?)`", section)
@@ -41,11 +39,11 @@ def listed() -> set[str]:
     return {f"{interpreter}-{system}" for interpreter in interpreters for system in systems}
 
 
-def test_the_list_is_what_is_built() -> None:
+def test_the_list_is_what_is_built():
     assert set().union(*(built(*runner) for runner in RUNNERS)) == listed()
 
 
-def test_the_workflow_has_a_machine_for_each() -> None:
+def test_the_workflow_has_a_machine_for_each():
     text = (ROOT / ".github" / "workflows" / "wheels.yml").read_text("utf-8")
     machines = set(re.findall(r"^ +- ((?:ubuntu|macos|windows)-[\w.-]+)$", text, re.MULTILINE))
     assert machines == {

@@ -15,7 +15,6 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 
 from althaia import json as althaia_json
@@ -97,9 +96,6 @@ class World:
         self.hooks = {tag: list(Marked._hooks[tag]) for tag in ("post_dump", "post_load")}
         self.growing = [1, 2]
         self.turn = turn
-
-
-Job = Callable[[World, random.Random], None]
 
 
 def expect(found, *allowed):

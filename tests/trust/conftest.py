@@ -1,21 +1,14 @@
 """A wrong answer planted on purpose, and compare mode switched off behind each test."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import pytest
 
 from althaia import seam
 from althaia.trust import compare, seam_layers
 from tests.conformance.harness import engine, plans_at_once
 
-Plant = Callable[..., None]
-
 
 @pytest.fixture(autouse=True)
-def _at_once() -> Iterator[None]:
+def _at_once():
     """Every plan is built at first use."""
     if engine is None:
         yield
@@ -26,19 +19,19 @@ def _at_once() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _off() -> Iterator[None]:
+def _off():
     yield
     compare.stop()
 
 
 @pytest.fixture
-def plant() -> Iterator[Plant]:
+def plant():
     """Let a function change what the plan of one of the seam's functions gives."""
-    planted: list[seam_layers.Layer] = []
+    planted = []
 
-    def plant(name: str, wrong: Callable[[Any], Any]) -> None:
-        def layer(each: str, inner: seam_layers.Hook) -> seam_layers.Hook | None:
-            def answer(*args: Any) -> Any:
+    def plant(name, wrong):
+        def layer(each, inner):
+            def answer(*args):
                 given = inner(*args)
                 return given if given is seam.DECLINED else wrong(given)
 

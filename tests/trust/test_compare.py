@@ -1,7 +1,5 @@
 """Compare mode finds a wrong answer, and says nothing where there is none."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

@@ -1,7 +1,5 @@
 """ALTHAIA_COMPARE, and compare() before the engine is loaded."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.engine import NEEDS_ENGINE

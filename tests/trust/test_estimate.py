@@ -1,10 +1,6 @@
 """``python -m althaia profile --estimate``: what althaia would save, measured where it runs."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -74,7 +70,7 @@ main()
 """
 
 
-def estimate(tmp_path: Path, *words: str, code: str = PROGRAM, **env: str) -> Any:
+def estimate(tmp_path, *words, code=PROGRAM, **env):
     (tmp_path / "script.py").write_text(code)
     return processes.run(
         "-m", "althaia", "profile", "--estimate", *words, "script.py", cwd=tmp_path, env=env
@@ -82,13 +78,13 @@ def estimate(tmp_path: Path, *words: str, code: str = PROGRAM, **env: str) -> An
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def found(tmp_path_factory):
     done = estimate(tmp_path_factory.mktemp("estimate"), "--json")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     return json.loads(done.stderr)
 
 
-def line(found: Any, schema: str, call: str) -> Any:
+def line(found, schema, call):
     (one,) = (
         each
         for each in found["lines"]
@@ -97,7 +93,7 @@ def line(found: Any, schema: str, call: str) -> Any:
     return one
 
 
-def test_what_waits_and_what_is_loaded_are_no_part_of_marshmallow(found: Any) -> None:
+def test_what_waits_and_what_is_loaded_are_no_part_of_marshmallow(found):
     waiting = line(found, "Waiting", "dump")
     assert waiting["measured"] > 2
     assert waiting["wait"] > 0.3
@@ -106,21 +102,21 @@ def test_what_waits_and_what_is_loaded_are_no_part_of_marshmallow(found: Any) ->
     assert found["althaia"] < found["marshmallow"]
 
 
-def test_lists_gain_most(found: Any) -> None:
+def test_lists_gain_most(found):
     flat, instances = line(found, "Flat", "dump"), line(found, "Flat", "()")
     assert flat["calls"] == 20
     assert flat["marshmallow"] > 4 * flat["althaia"]
     assert instances["marshmallow"] > instances["althaia"]
 
 
-def test_what_cannot_be_measured_says_why(found: Any) -> None:
+def test_what_cannot_be_measured_says_why(found):
     assert "__getattribute__" in line(found, "Odd", "dump")["why"]
     assert "can be read only once" in line(found, "Flat", "dumps")["why"]
     assert line(found, "Rare", "loads")["why"] == "no instance was used often enough"
     assert [each["schema"] for each in found["lines"] if each["measured"]].count("__main__.Odd") < 2
 
 
-def test_the_text_has_80_columns(tmp_path: Path) -> None:
+def test_the_text_has_80_columns(tmp_path):
     done = estimate(tmp_path, "--output", "told")
     assert done.stderr == ""
     told = (tmp_path / "told").read_text("utf-8").splitlines()
@@ -129,13 +125,13 @@ def test_the_text_has_80_columns(tmp_path: Path) -> None:
     assert any(each.startswith("  not measured: ") for each in told)
 
 
-def test_only_a_few_calls_are_made_again(tmp_path: Path) -> None:
+def test_only_a_few_calls_are_made_again(tmp_path):
     more = "for _ in range(2_000): Taken().load({'text': 'x'})\nprint(loads)\n"
     done = estimate(tmp_path, code=PROGRAM + more)
     assert 2_020 < int(done.stdout) < 2_250
 
 
-def test_each_forked_worker_tells_of_itself(tmp_path: Path) -> None:
+def test_each_forked_worker_tells_of_itself(tmp_path):
     code = PROGRAM.replace("\nmain()", "\nif os.fork(): os.wait()\nelse: main()")
     told = estimate(tmp_path, code=code).stderr
     assert told.count("marshmallow is ") == 1
@@ -146,7 +142,7 @@ def test_each_forked_worker_tells_of_itself(tmp_path: Path) -> None:
     ("variable", "value", "said"),
     [("DISABLE", "1", "unset"), ("COMPARE", "1", "unset"), ("PLANS", "0", "nothing to estimate")],
 )
-def test_where_there_is_nothing_to_estimate(tmp_path: Path, variable: str, value: str, said: str):
+def test_where_there_is_nothing_to_estimate(tmp_path, variable, value, said):
     done = estimate(tmp_path, code="print('ran')", **{f"ALTHAIA_{variable}": value})
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr

@@ -1,7 +1,5 @@
 """An exception that leaves a planned call says which field it was; only when asked to."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -1,12 +1,7 @@
 """``althaia.profile()`` and ``python -m althaia profile``."""
 
-from __future__ import annotations
-
 import json
 import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,7 +19,7 @@ class Inner(ma.Schema):
     a = fields.Integer(validate=lambda value: True)
     made = fields.Method("make")
 
-    def make(self, obj: Any) -> int:
+    def make(self, obj):
         return sum(range(100))
 
 
@@ -34,7 +29,7 @@ class Outer(ma.Schema):
     when = fields.String()
 
     @ma.post_load
-    def keep(self, data: Any, **options: Any) -> Any:
+    def keep(self, data, **options):
         return data
 
 
@@ -46,19 +41,19 @@ class Node(ma.Schema):
 ROW = {"one": {"a": 1}, "many": [{"a": 2}, {"a": 3}], "when": "x"}
 
 
-def names(found: Any) -> set[str]:
+def names(found):
     """The functions of a line, without file and line."""
     return {label.rpartition(" ")[0] for label in found.code}
 
 
-def code_of(entry: Any) -> Any:
+def code_of(entry):
     return None if isinstance(entry.code, str) else entry.code
 
 
-def both(work: Callable[[], Any]) -> tuple[Any, Any]:
+def both(work):
     """What a call gives without and with a profile."""
 
-    def outcome() -> Any:
+    def outcome():
         try:
             return repr(work())
         except Exception as error:
@@ -70,7 +65,7 @@ def both(work: Callable[[], Any]) -> tuple[Any, Any]:
 
 
 @needs_engine
-def test_counts_are_exact() -> None:
+def test_counts_are_exact():
     schema = Outer()
     with althaia.profile() as profile:
         schema.dump([ROW] * 300, many=True)
@@ -90,7 +85,7 @@ def test_counts_are_exact() -> None:
 
 
 @needs_engine
-def test_the_users_functions_are_told() -> None:
+def test_the_users_functions_are_told():
     with althaia.profile() as profile:
         Outer().dump(ROW)
         Outer().load(ROW, unknown="exclude")
@@ -102,7 +97,7 @@ def test_the_users_functions_are_told() -> None:
 
 
 @needs_engine
-def test_a_function_has_the_time_of_what_it_calls() -> None:
+def test_a_function_has_the_time_of_what_it_calls():
     """Calls of another schema have a line of their own."""
 
     class Asks(ma.Schema):
@@ -112,7 +107,7 @@ def test_a_function_has_the_time_of_what_it_calls() -> None:
     class Slow(ma.Schema):
         slow = fields.Function(lambda obj: waited())
 
-    def waited() -> int:
+    def waited():
         time.sleep(0.02)
         return 1
 
@@ -126,7 +121,7 @@ def test_a_function_has_the_time_of_what_it_calls() -> None:
 
 
 @needs_engine
-def test_what_watching_takes_is_subtracted_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_watching_takes_is_subtracted_and_told(monkeypatch):
     # Other processes of a busy machine do not count.
     monkeypatch.setattr(trust_profile, "perf_counter", time.thread_time)
 
@@ -147,7 +142,7 @@ def test_what_watching_takes_is_subtracted_and_told(monkeypatch: pytest.MonkeyPa
 
 
 @needs_engine
-def test_the_code_of_a_package_is_not_the_users() -> None:
+def test_the_code_of_a_package_is_not_the_users():
     sqlalchemy, orm = map(pytest.importorskip, ("sqlalchemy", "sqlalchemy.orm"))
 
     class Row(orm.declarative_base()):
@@ -167,11 +162,11 @@ def test_the_code_of_a_package_is_not_the_users() -> None:
 
 
 @needs_engine
-def test_an_exception_and_a_generator_end_a_function() -> None:
+def test_an_exception_and_a_generator_end_a_function():
     class Raising(ma.Schema):
         a = fields.Function(lambda obj: 1 // obj["n"])
 
-    def rows() -> Any:
+    def rows():
         for n in (1, 2, 0):
             yield {"n": n}
 
@@ -182,7 +177,7 @@ def test_an_exception_and_a_generator_end_a_function() -> None:
 
 
 @needs_engine
-def test_nothing_is_counted_behind_it() -> None:
+def test_nothing_is_counted_behind_it():
     with althaia.profile() as first:
         Node().dump({"n": 1})
     Node().dump({"n": 1})
@@ -192,7 +187,7 @@ def test_nothing_is_counted_behind_it() -> None:
 
 
 @needs_engine
-def test_a_schema_inside_itself_is_counted_once() -> None:
+def test_a_schema_inside_itself_is_counted_once():
     class Chain(ma.Schema):
         n = fields.Integer()
         inner = fields.Function(lambda obj: Chain().dump(obj["inner"]) if "inner" in obj else None)
@@ -205,7 +200,7 @@ def test_a_schema_inside_itself_is_counted_once() -> None:
 
 
 @needs_engine
-def test_a_profiler_that_runs_already_keeps_running() -> None:
+def test_a_profiler_that_runs_already_keeps_running():
     import cProfile
 
     profiler = cProfile.Profile()
@@ -233,18 +228,18 @@ def test_a_profiler_that_runs_already_keeps_running() -> None:
         lambda: Outer(many=True).dump(3),
     ],
 )
-def test_answers_are_the_same(work: Callable[[], Any]) -> None:
+def test_answers_are_the_same(work):
     without, profiled = both(work)
     assert profiled == without
 
 
 @needs_engine
-def test_calls_outside_a_plan_are_counted() -> None:
+def test_calls_outside_a_plan_are_counted():
     class Odd(ma.Schema):
         a = fields.Integer()
 
         @property
-        def dict_class(self) -> Any:
+        def dict_class(self):
             return dict
 
     with althaia.profile() as profile:
@@ -256,7 +251,7 @@ def test_calls_outside_a_plan_are_counted() -> None:
     assert "Odd.dump (3 of 3 calls)" in profile.as_text()
 
 
-def test_text_and_data() -> None:
+def test_text_and_data():
     with althaia.profile() as profile:
         Outer().dump([ROW] * 100, many=True)
     assert max(map(len, profile.as_text().splitlines())) <= 80
@@ -266,7 +261,7 @@ def test_text_and_data() -> None:
 
 
 @needs_engine
-def test_seconds_in_stats() -> None:
+def test_seconds_in_stats():
     name = f"{__name__}.Node"
     althaia.stats(timed=True)
     Node().dump({"n": 1})
@@ -286,7 +281,7 @@ print(S().dump([{"a": 1}] * 20, many=True)[0], sys.argv[1:])
 
 
 @pytest.mark.parametrize("disabled", ["", "1"])
-def test_the_command(tmp_path: Path, disabled: str) -> None:
+def test_the_command(tmp_path, disabled):
     (tmp_path / "script.py").write_text(PROGRAM + "sys.exit(3)\n")
     done = processes.run(
         "-m", "althaia", "profile", "--json", "--output", "p.json",
@@ -298,7 +293,7 @@ def test_the_command(tmp_path: Path, disabled: str) -> None:
     assert (found["schema"], found["calls"], found["objects"]) == ("__main__.S", 1, 20)
 
 
-def test_a_program_that_changes_its_folder_and_raises(tmp_path: Path) -> None:
+def test_a_program_that_changes_its_folder_and_raises(tmp_path):
     (tmp_path / "script.py").write_text(f"import os\nos.chdir(os.sep)\n{PROGRAM}raise ValueError\n")
     plain = processes.run("-m", "althaia", "script.py", cwd=tmp_path)
     done = processes.run("-m", "althaia", "profile", "script.py", cwd=tmp_path)
@@ -310,7 +305,7 @@ def test_a_program_that_changes_its_folder_and_raises(tmp_path: Path) -> None:
     assert "__main__.S" in (tmp_path / "p").read_text("utf-8")
 
 
-def test_what_is_refused_before_the_program_runs(tmp_path: Path) -> None:
+def test_what_is_refused_before_the_program_runs(tmp_path):
     (tmp_path / "script.py").write_text("open('ran', 'w')\n")
     words = ("-m", "althaia", "profile")
     done = processes.run(*words, "--output", "missing/p", "script.py", cwd=tmp_path)

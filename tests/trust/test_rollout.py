@@ -1,7 +1,5 @@
 """docs/rollout.md, followed on a gunicorn service with SQLite in which an answer is wrong."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -10,7 +8,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -124,7 +121,7 @@ def test_orders():
 
 
 @pytest.fixture(params=["right", "wrong"])
-def shop(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bool]:
+def shop(request, tmp_path):
     """The service's folder, and whether a wrong answer is planted in it."""
     if althaia.info().plans != "on":
         pytest.skip("no plans run in this build")
@@ -137,7 +134,7 @@ def shop(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bool]:
     return tmp_path, wrong
 
 
-def words_of(command: str) -> tuple[list[str], dict[str, str]]:
+def words_of(command):
     """A command of the document: the words behind the interpreter, and its variables."""
     assert f"\n$ {command}\n" in DOCUMENT.read_text("utf-8"), "the document has another command"
     words = command.split()
@@ -147,7 +144,7 @@ def words_of(command: str) -> tuple[list[str], dict[str, str]]:
 
 
 @contextmanager
-def serving(folder: Path, words: list[str], variables: dict[str, str]) -> Iterator[str]:
+def serving(folder, words, variables):
     """A service of gunicorn's; its address."""
     path = folder / "log"
     log = path.open("w")
@@ -168,7 +165,7 @@ def serving(folder: Path, words: list[str], variables: dict[str, str]) -> Iterat
         log.close()
 
 
-def listening(process: subprocess.Popen[bytes], log: Path) -> str:
+def listening(process, log):
     """The address that the service says it listens at; what it says instead, where it ended."""
     for _ in range(600):
         if found := re.search(r"Listening at: (http://\S+)", log.read_text()):
@@ -178,13 +175,13 @@ def listening(process: subprocess.Popen[bytes], log: Path) -> str:
     raise AssertionError(log.read_text())
 
 
-def get(address: str, data: bytes | None = None) -> bytes:
+def get(address, data=None):
     headers = {"Content-Type": "application/json"}
     with urllib.request.urlopen(urllib.request.Request(address, data, headers), timeout=30) as said:
         return bytes(said.read())
 
 
-def test_the_test_suite(shop: tuple[Path, bool]) -> None:
+def test_the_test_suite(shop):
     folder, wrong = shop
     words, _ = words_of(SUITE)
     done = run(*words, "-p", "no:cacheprovider", cwd=folder, env={"PYTEST_ADDOPTS": ""})
@@ -194,7 +191,7 @@ def test_the_test_suite(shop: tuple[Path, bool]) -> None:
 
 
 @pytest.mark.parametrize("command", [OBJECTS, RECORDS])
-def test_own_data(shop: tuple[Path, bool], command: str) -> None:
+def test_own_data(shop, command):
     folder, wrong = shop
     words, _ = words_of(command)
     done = run(*words, cwd=folder)
@@ -202,7 +199,7 @@ def test_own_data(shop: tuple[Path, bool], command: str) -> None:
     assert ("[3]: lines[0].price: " in done.stdout) is wrong
 
 
-def test_one_worker(shop: tuple[Path, bool]) -> None:
+def test_one_worker(shop):
     folder, wrong = shop
     # Each call, not one in a hundred: the test has no week.
     words, variables = words_of(WORKER)
@@ -219,7 +216,7 @@ def test_one_worker(shop: tuple[Path, bool]) -> None:
     assert "ALTHAIA_COMPARE=0.01" in WORKER
 
 
-def test_everywhere_and_back(shop: tuple[Path, bool]) -> None:
+def test_everywhere_and_back(shop):
     folder, wrong = shop
     with serving(folder, *words_of(EVERYWHERE)) as address:
         everywhere = get(f"{address}/orders"), get(f"{address}/orders")
