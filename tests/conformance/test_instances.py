@@ -86,12 +86,8 @@ def test_what_an_instance_looks_like(ma, log, options, moment):
     show(log, schema)
 
 
-def rename(schema, name, field):
-    field.data_key = "K" + name
-
-
 LOOKS = written(
-    {"copy": copy, "rename": rename, "weakref": weakref}, "schema, cls, fields",
+    {"copy": copy, "weakref": weakref}, "schema, cls, fields",
     nothing="",
     fields='schema.fields["a"]',
     declared='schema.declared_fields["a"]',
@@ -121,21 +117,22 @@ LOOKS = written(
     fields_and_more='fields()["a"] is schema.dump_fields["a"]',
     context='getattr(schema, "context", None)',
     weak="weakref.ref(schema)()",
-    class_field='cls._declared_fields["a"].data_key = "A"',
-    class_fields='cls._declared_fields.pop("b")',
-    class_added='cls._declared_fields.update(new=copy.copy(schema.declared_fields["a"]))',
-    class_meta='cls.opts.unknown = "include"',
-    class_meta_list='cls.opts.exclude.append("a")',
-    class_many="cls.opts.many = True",
-    class_exclude='cls.opts.exclude = ("a",)',
-    class_fields_option='cls.opts.fields = ("b",)',
-    class_dump_only='cls.opts.dump_only = ("b",)',
-    class_set_class="cls.set_class = set",
-    class_messages='cls.error_messages = {"type": "changed"}',
-    class_on_bind="cls.on_bind_field = rename",
-    class_bind="cls._bind_field = lambda self, name, field: None",
-    base_init='cls.__mro__[1]._init_fields = lambda self: setattr(self, "dump_fields", {})',
-    class_get="cls.get_attribute = lambda self, obj, attr, default: attr",
+    repr="repr(schema), dir(schema)",
+    has='hasattr(schema, "fields"), hasattr(schema, "nothing")',
+    only_read="schema.only, sorted(schema.exclude), schema == cls()",
+    roots='fields()["n"].schema.fields["x"].root is fields()["n"].schema',
+    dumped_copy='copy.copy(schema).dump({"a": 1, "n": {"x": 2}})',
+    loaded_deepcopy='copy.deepcopy(schema).load({"a": 1, "n": {"x": 2}})',
+    popped='schema.dump_fields.pop("a")',
+    unknown='schema.unknown = "include"',
+    partial="schema.partial = True",
+    only='schema.only = {"a"}',
+    get_attribute="schema.get_attribute = lambda obj, attr, default: 9",
+    made_anew='schema.__init__(only=("b",))',
+    given_context='schema.context = {"user": 1}',
+    state_updated="vars(schema).update(dump_fields={})",
+    another_class='schema.__class__ = type("Other", (cls,), {"get_attribute": lambda *args: 9})',
+    index_errors="schema.opts.index_errors = False",
 )  # fmt: skip
 
 

@@ -163,50 +163,6 @@ def test_a_field_inside_another(ma, log, kind):
         use(log, schema, {"f": value})
 
 
-def test_tuple_fields_edited_in_place(ma, log):
-    schema = schema_of(ma, {"f": ma.fields.Tuple([ma.fields.Raw(), ma.fields.Raw()])})
-    settle(log, schema, {"f": (1, 2)})
-    fields = schema.fields["f"].tuple_fields
-    text = _bound(ma, ma.fields.String())
-    for change in (lambda: fields.append(text), fields.reverse, fields.pop, fields.clear):
-        change()
-        use(log, schema, {"f": (1, 2)})
-
-
-FUNCTION_EDITS = [
-    "functions['iso'] = lambda value: 'mine'",
-    "functions['iso'] = None",
-    "del functions['iso']",
-    "functions.clear()",
-]
-
-
-@pytest.mark.parametrize("edit", FUNCTION_EDITS)
-def test_formatting_functions_edited_in_place(ma, log, edit):
-    class Own(ma.fields.DateTime):
-        SERIALIZATION_FUNCS = dict(ma.fields.DateTime.SERIALIZATION_FUNCS)
-
-    schema = schema_of(ma, {"f": Own(), "g": ma.fields.DateTime(format="rfc")})
-    data = {"f": MOMENT, "g": MOMENT}
-    settle(log, schema, data)
-    exec(edit, {"functions": Own.SERIALIZATION_FUNCS})
-    use(log, schema, data)
-
-
-def test_upstreams_formatting_functions_edited_and_restored(ma, log):
-    schema = schema_of(ma, {"f": ma.fields.DateTime(), "g": ma.fields.Time()})
-    data = {"f": MOMENT, "g": MOMENT.time()}
-    settle(log, schema, data)
-    functions = ma.fields.DateTime.SERIALIZATION_FUNCS
-    saved = dict(functions)
-    try:
-        functions["iso"] = log.spy("format", lambda value: "mine")
-        use(log, schema, data)
-    finally:
-        functions.update(saved)
-    use(log, schema, data)
-
-
 def test_units_edited_in_place(ma, log):
     class Own(ma.fields.TimeDelta):
         _unit_to_microseconds_mapping = dict(ma.fields.TimeDelta._unit_to_microseconds_mapping)

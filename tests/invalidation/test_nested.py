@@ -1,7 +1,6 @@
 """Nested schemas, their fields and classes change after the parent was used."""
 
 import copy  # noqa: F401
-from unittest import mock
 
 import pytest
 
@@ -153,32 +152,6 @@ def test_a_nested_schema_shared_by_two_parents(ma, log):
     first.fields["f"]._schema.fields["a"].data_key = "other"
     use(log, second, {"f": INNER})
     use(log, first, {"f": INNER})
-
-
-def test_patched_class_of_the_nested_schema(ma, log):
-    Inner = type("Inner", (ma.Schema,), {"a": ma.fields.Integer()})
-    schema = ma.Schema.from_dict({"f": ma.fields.Nested(Inner)})()
-    settle(log, schema, {"f": INNER})
-    with mock.patch.object(Inner, "dump") as dump:
-        dump.return_value = {"patched": True}
-        use(log, schema, {"f": INNER})
-        log("calls", dump.call_args_list)
-    use(log, schema, {"f": INNER})
-
-
-def test_patched_dump_of_upstream(ma, log):
-    Inner = type("Inner", (ma.Schema,), {"a": ma.fields.Integer()})
-    schema = ma.Schema.from_dict({"f": ma.fields.Nested(Inner), "g": ma.fields.Pluck(Inner, "a")})()
-    settle(log, schema, {"f": INNER, "g": INNER})
-    original = ma.Schema.dump
-
-    def dump(self, obj, *, many=None):
-        log("dump", type(self).__name__, many)
-        return original(self, obj, many=many)
-
-    with mock.patch.object(ma.Schema, "dump", dump):
-        use(log, schema, {"f": INNER, "g": INNER})
-    use(log, schema, {"f": INNER, "g": INNER})
 
 
 STATEMENTS = [
