@@ -193,12 +193,14 @@ def test_messages_that_are_no_list(ma, log, messages, place, wrap):
 
 def test_a_shared_message_is_not_shared_with_the_result(ma, log):
     messages = ["shared", {"inner": ["shared"]}]
+    error = ma.ValidationError(messages)
 
     def fail(value):
-        raise ma.ValidationError(messages)
+        raise error
 
-    schema = schema_of(ma, {"f": ma.fields.Raw(validate=fail)})
-    first = log.attempt(schema.load, {"f": 1})
+    schema = schema_of(ma, {name: ma.fields.Raw(validate=fail) for name in "fg"})
+    first = log.attempt(schema.load, {"f": 1, "g": 2})
     first.messages["f"][1]["inner"].append("more")
-    log.attempt(schema.load, {"f": 1})
+    log.attempt(schema.load, {"f": 1, "g": 2})
+    log.attempt(schema.load, [{"f": 1}, {"g": 2}], many=True)
     log("messages", messages)

@@ -160,22 +160,6 @@ def test_what_is_seen_is_what_is_there(ma, log):
             log("same", each["a"] is kept[0])
 
 
-def test_looking_at_the_schema_from_inside(ma, log):
-    class Looking(ma.fields.String):
-        def _serialize(self, value, attr, obj, **kwargs):
-            fields = self.parent.fields
-            log("fields", list(fields), fields[attr] is self, fields["b"].parent is self.parent)
-            return value
-
-    class Counting(ma.fields.Integer):
-        def _serialize(self, value, attr, obj, **kwargs):
-            log("counting", self.parent.fields[attr] is self, self.root is self.parent)
-            return value
-
-    cls = ma.Schema.from_dict({"a": Looking(), "b": Counting(), "c": Looking()})
-    return [cls().dump({"a": "x", "b": 1, "c": "z"}) for _ in range(5)]
-
-
 @pytest.mark.parametrize("name", ["dump_default", "load_default", "required", "other"])
 def test_a_field_that_changes_itself(ma, log, name):
     class Changing(ma.fields.String):
@@ -246,55 +230,6 @@ def test_computed_attributes(ma, log, name):
     cls = ma.Schema.from_dict({"a": own(ma.fields.Int()), "b": ma.fields.Int()})
     for _ in range(5):
         log.attempt(lambda: cls().dump({"a": [1], "b": 2}))
-
-
-def test_slots_and_finalizers(ma, log):
-    class Slotted(ma.fields.String):
-        __slots__ = ("kept",)
-
-        def __init__(self, **options):
-            super().__init__(**options)
-            self.kept = "kept"
-
-        def _serialize(self, value, attr, obj, **kwargs):
-            return f"{value} {self.kept}"
-
-    cls = ma.Schema.from_dict({"a": Slotted()})
-    return [cls().dump({"a": 1}) for _ in range(5)]
-
-
-def test_nested_of_ones_own(ma, log):
-    """As marshmallow-sqlalchemy's: the parent's session is given to the nested schema."""
-
-    class Inner(ma.Schema):
-        session = None
-        a = ma.fields.Int()
-
-        @ma.post_load
-        def make(self, data, **kwargs):
-            log("made with", self.session)
-            return data
-
-    class Nested(ma.fields.Nested):
-        def _deserialize(self, *args, **kwargs):
-            self.schema.session = self.root.session
-            return super()._deserialize(*args, **kwargs)
-
-    class Outer(ma.Schema):
-        session = None
-        one = Nested(Inner)
-        made = Nested(lambda: Inner())
-        plain = ma.fields.Nested(Inner)
-        listed = ma.fields.List(Nested(Inner))
-
-    one = {"a": 1}
-    for i in range(5):
-        outer = Outer()
-        outer.session = i
-        whole = {"one": one, "made": one, "plain": one, "listed": [one, one]}
-        log("load", outer.load(whole), outer.dump(whole))
-        log("again", outer.load(whole))
-        log("schemas", outer.fields["one"].schema.session, outer.fields["plain"].schema.session)
 
 
 # ---- Other libraries' fields --------------------------------------------------------------

@@ -6,7 +6,6 @@ from collections import OrderedDict
 
 import pytest
 
-from tests.conformance.lacking import without
 from tests.conformance.material import subclass, written
 
 pytestmark = pytest.mark.usefixtures("hooked_at_once")
@@ -188,23 +187,6 @@ def test_an_instance_is_changed_between_calls(ma, log):
         use(log, made)
 
 
-@without("fields.Field._creation_index")  # The order of fields is that of a set.
-def test_fields_change_while_they_are_used(ma, log):
-    def change(self, value, attr, obj, **kwargs):
-        fields = self.root.fields
-        log("serialize", getattr(self.root, "tag", None), fields.get("own_field") is self)
-        if "id" in fields:
-            fields["id"].data_key = "late"
-        return value
-
-    cls = schema(ma, log, same_key)
-    type(cls._declared_fields["own_field"])._serialize = change
-    for tag in range(1, 5):
-        made = cls(tag)
-        log("dumped", made.dump(OBJ))
-        log("keys", list(made.dump(OBJ)))
-
-
 def test_nothing_is_kept(ma, log):
     Payload = subclass()
     payload = Payload()
@@ -221,17 +203,6 @@ def test_nothing_is_kept(ma, log):
     del payload
     gc.collect()
     log("gone", [each() is None for each in gone])
-
-
-def test_subclasses(ma, log):
-    cls = schema(ma, log, same_key)
-    sub = type("Sub", (cls,), {"called": lambda self, obj: "sub"})
-    for tag in range(1, 5):
-        use(log, cls(tag))
-        use(log, sub(tag))
-        mixed = cls(tag)
-        mixed.__class__ = sub
-        use(log, mixed)
 
 
 @pytest.mark.parametrize("outer", ["dump", "load"])

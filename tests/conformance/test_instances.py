@@ -189,19 +189,6 @@ def test_a_hook_that_reads_the_fields(ma, log, look, tag):
     log("declared", [field.data_key for field in schema.declared_fields.values()])
 
 
-def test_declared_fields_are_not_touched(ma, log):
-    cls = classes(ma, log)
-    before = {name: (id(field), dict(vars(field))) for name, field in cls._declared_fields.items()}
-    for options in ({}, {"only": ("n.x",)}, {"exclude": ("l.x",)}, {"load_only": ("a",)}):
-        schema = cls(**options)
-        log.attempt(schema.dump, DATA)
-        log.attempt(schema.load, LOADED)
-    after = {name: (id(field), dict(vars(field))) for name, field in cls._declared_fields.items()}
-    log("untouched", before == after)
-    for field in cls._declared_fields.values():
-        log("unbound", field.parent, field.name, field.root)
-
-
 def test_subclasses_with_init(ma, log):
     class S(ma.Schema):
         a = ma.fields.Integer()
@@ -250,24 +237,6 @@ def test_attributes_of_an_instance(ma, log):
     del schema.extra
     log("class", schema.extra)
     log("vars", sorted(vars(schema)))
-
-
-@without(REMEMBERS)
-def test_instances_are_freed(ma, log):
-    cls = classes(ma, log)
-    for use in ("nothing", "dump", "load", "fields"):
-        schema = cls()
-        if use == "fields":
-            schema.fields["n"].schema.dump({})
-        elif use != "nothing":
-            getattr(schema, use)({})
-        reference = weakref.ref(schema)
-        del schema
-        gc.collect()
-        log("freed", use, reference() is None)
-    reference = weakref.ref(ma.Schema.from_dict({"f": ma.fields.Raw()}))
-    gc.collect()
-    log("class freed", reference() is None)
 
 
 @pytest.mark.parametrize("used", [True, False])
@@ -348,21 +317,6 @@ def test_constructing_an_instance_again(ma, log):
         schema.__init__(only=("b",))
         log("fields", list(schema.fields), sorted(vars(schema)))
         log.attempt(schema.dump, DATA)
-
-
-def test_a_class_changed_before_its_instance_is_looked_at(ma, log):
-    cls = classes(ma, log)
-    cls()
-    schema = cls()
-    cls.on_bind_field = lambda self, name, field: log("bound", name)
-    schema.dump(DATA)
-    log("fields", list(schema.fields))
-    cls().dump(DATA)
-    del cls.on_bind_field
-    schema = cls(only=("a",))
-    cls.dict_class = property(lambda self: log("asked"))
-    cls.only = cls.fields = "class"
-    log("values", schema.only, list(schema.fields))
 
 
 def test_past_the_class(ma, log):

@@ -65,22 +65,6 @@ def test_whose_the_fields_are(ma, log, used, options):
         log("method", schema.fields["m"]._serialize_method.__self__ is schema)
 
 
-def test_a_field_under_two_names(ma, log):
-    twice = ma.fields.List(ma.fields.List(ma.fields.Integer()))
-
-    class S(ma.Schema):
-        a = twice
-        b = twice
-
-    for _ in range(3):
-        schema = S()
-        log("dumped", schema.dump({"a": [[1]], "b": [[2]]}))
-    field = schema.fields["a"]
-    log("same", field is schema.fields["b"], field.name, field.inner.parent is field)
-    parent = field.inner.inner.parent
-    log("inside", parent is field.inner, parent.parent is field, parent.root is schema)
-
-
 @pytest.mark.parametrize("first", ["m", "n"])
 @pytest.mark.parametrize("call", ["dump", "load"])
 def test_looking_in_the_middle_of_a_call(ma, log, call, first):
@@ -147,25 +131,6 @@ def test_nested_schemas_that_copy_in_their_own_way(ma, log, name):
 
     for _ in range(3):
         log.attempt(S().dump, {"n": NESTED})
-
-
-@pytest.mark.parametrize("base", ["Integer", "Field"])
-@pytest.mark.parametrize("when", ["before", "between"])
-def test_a_method_given_to_a_class_that_had_it_from_its_base(ma, log, when, base):
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
-    target = getattr(ma.fields, base)
-    original = target._bind_to_schema
-
-    def bind(self, name, parent):
-        log("bound", name, type(parent).__name__)
-        original(self, name, parent)
-
-    if when == "between":
-        S(), S(), S()
-    log.patch(target, "_bind_to_schema", bind)
-    S(), S(), S()
 
 
 def test_nothing_of_it_is_seen_on_the_class(ma, log):

@@ -151,30 +151,6 @@ def test_who_sees_the_same_object(ma, log):
     show(log, Twice().loads, '{"x": {}, "z": {"y": [1]}}')
 
 
-@pytest.mark.parametrize("name", ["load", "_do_load", "_deserialize", "loads", "get_attribute"])
-def test_methods_of_the_users(ma, log, name):
-    def own(self, *args, **kwargs):
-        log(name, args, sorted(kwargs))
-        return getattr(super(Own, self), name)(*args, **kwargs)
-
-    Own = type("Own", (ma.Schema,), {name: own, "a": ma.fields.Integer()})
-    show(log, Own().loads, '{"a": "1"}')
-    show(log, Own().loads, '[{"a": "x"}]', many=True)
-    Parent = ma.Schema.from_dict(
-        {"n": ma.fields.Nested(Own), "l": ma.fields.List(ma.fields.Nested(Own))}
-    )
-    show(log, Parent().loads, '{"n": {"a": 1}, "l": [{"a": 2}, {"a": "x"}]}')
-
-
-def test_a_method_of_the_instance(ma, log):
-    schema = ma.Schema.from_dict({"a": ma.fields.Integer()})()
-    show(log, schema.loads, '{"a": 1}')
-    schema.load = lambda *args, **kwargs: (args, kwargs)
-    show(log, schema.loads, '{"a": 1}')
-    del schema.load
-    show(log, schema.loads, '{"a": 1}')
-
-
 def test_options_of_json(ma, log):
     schema = ma.Schema.from_dict({"a": ma.fields.Raw()})()
     for options in (

@@ -362,25 +362,6 @@ def test_a_hook_that_changes_the_schema_of_a_nested_field(ma, log, change):
 # ---- Fields that resolve their schema in another way ------------------------------------
 
 
-def test_an_own_choice_of_what_is_loaded_only(ma, log):
-    class Hiding(ma.fields.Nested):
-        def _nested_normalized_option(self, option_name):
-            self.asked = (*getattr(self, "asked", ()), option_name)
-            names = super()._nested_normalized_option(option_name)
-            return [*names, "password"] if option_name == "load_only" else names
-
-    User = ma.Schema.from_dict({"name": ma.fields.String(), "password": ma.fields.String()})
-
-    class Post(ma.Schema):
-        author = Hiding(User)
-
-    for _ in range(4):
-        schema = Post()
-        log.attempt(schema.dump, {"author": {"name": "n", "password": "secret"}})
-        log.attempt(schema.load, {"author": {"name": "n", "password": "secret"}})
-        log("asked", schema.fields["author"].asked)
-
-
 @pytest.mark.parametrize("name", ["nested", "only", "exclude", "many", "unknown"])
 def test_a_computed_part_of_a_nested_field(ma, log, name):
     class Inner(ma.Schema):
@@ -408,24 +389,6 @@ def test_a_computed_part_of_a_nested_field(ma, log, name):
         log.attempt(schema.load, {"x": {"a": 1}, "y": [{"a": 1}]})
         log.attempt(schema.load, {"x": {"a": 1, "z": 1}, "y": [{"z": 1}]})
         log("times", schema.fields["x"].asked)
-
-
-def test_a_computed_option_of_the_schema_around(ma, log):
-    class Outer(ma.Schema):
-        x = ma.fields.Nested({"a": ma.fields.Integer(), "b": ma.fields.Integer()})
-
-        @property
-        def load_only(self):
-            log("asked")
-            return self.given | {"x.b"}
-
-        @load_only.setter
-        def load_only(self, value):
-            self.given = set(value)
-
-    for _ in range(4):
-        log.attempt(Outer().dump, {"x": {"a": 1, "b": 2}})
-        log.attempt(Outer().load, {"x": {"a": 1, "b": 3}})
 
 
 @pytest.mark.parametrize("direction", ["dump", "load", "loads"])

@@ -105,28 +105,3 @@ def test_the_class_of_dictionaries_changes(ma, log, base):
             for call in (schema.dump, schema.load):
                 made = log.attempt(call, {"a": "1", "b": "2"})
                 log("type", type(made).__name__)
-
-
-def test_an_own_class_of_sets(ma, log):
-    class Own(list):
-        def __or__(self, other):
-            return Own(sorted({*self, *other}))
-
-        __ior__ = __or__
-
-        def __sub__(self, other):
-            return Own(each for each in self if each not in other)
-
-        def __and__(self, other):
-            return Own(each for each in self if each in other)
-
-    class S(ma.Schema):
-        set_class = Own
-        b = ma.fields.Integer()
-        a = ma.fields.Integer()
-
-    for options in ({}, {"only": ("a",)}, {"exclude": ("a",)}, {"only": ("nope",)}):
-        schema = log.attempt(lambda options=options: S(**options))
-        if isinstance(schema, ma.Schema):
-            log.attempt(schema.dump, {"a": 1, "b": "2"})
-            log.attempt(schema.load, {"a": 1, "b": "x"})

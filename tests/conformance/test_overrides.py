@@ -579,20 +579,6 @@ def test_truthy_and_falsy(ma, log, where):
     use_it()
 
 
-def test_the_same_error_raised_again_and_again(ma, log):
-    messages = ["shared"]
-    error = ma.ValidationError(messages)
-
-    def fail(value):
-        raise error
-
-    schema = schema_of(ma, {"f": ma.fields.Raw(validate=fail), "g": ma.fields.Raw(validate=fail)})
-    for _ in range(2):
-        log.attempt(schema.load, {"f": 1, "g": 2})
-        log.attempt(schema.load, [{"f": 1}, {"g": 2}], many=True)
-    log("messages", messages, error)
-
-
 def test_valid_data_that_is_false(ma, log):
     class Own(ma.fields.Raw):
         def _deserialize(self, value, *args, **kwargs):

@@ -294,30 +294,6 @@ def test_a_callable_that_resolves_its_own_field(ma, log, returned, direction):
 
 
 @pytest.mark.parametrize("direction", ["dump", "load"])
-@pytest.mark.parametrize("hook", ["pre", "post"])
-def test_a_hook_that_replaces_the_instance_dictionary(ma, log, direction, hook):
-    Inner = ma.Schema.from_dict({"x": ma.fields.String()})
-
-    def see(method, field):
-        log(method, field is schema.fields["own"])
-
-    class Outer(ma.Schema):
-        own = seeing(ma, see)()
-        inner = ma.fields.Nested(Inner)
-
-        @getattr(ma, f"{hook}_{direction}")
-        def replace(self, data, **kwargs):
-            self.__dict__ = {}
-            self.__init__()
-            return data
-
-    for _ in range(6):
-        schema = Outer()
-        log.attempt(getattr(schema, direction), {"own": "a", "inner": {"x": "b"}})
-        log("resolved", schema.fields["inner"]._schema is not None)
-
-
-@pytest.mark.parametrize("direction", ["dump", "load"])
 @pytest.mark.parametrize("called", [False, True])
 @pytest.mark.skipif(PYPY, reason="how often PyPy asks depends on what it has met before")
 def test_what_answers_for_its_class_is_asked_as_often(ma, log, direction, called):
@@ -370,41 +346,6 @@ def test_an_instance_nested_twice_binds_the_fields_of_both(ma, log, direction):
     value = {"a": {"x": "1", "names": 1}, "b": {"names": 1}}
     for count in (3, 3, 40, 3):
         log.attempt(getattr(Outer(), direction), [value] * count, many=True)
-
-
-def test_a_plucked_schema_whose_hook_gives_it_other_fields(ma, log):
-    class Inner(ma.Schema):
-        x = ma.fields.String()
-
-        @ma.post_dump
-        def rename(self, data, **kwargs):
-            self.fields = {"x": ma.fields.String(data_key="Y")}
-            return {"Y": "renamed", **data}
-
-    Outer = ma.Schema.from_dict({"i": ma.fields.Pluck(Inner, "x")})
-    for _ in range(7):
-        log.attempt(Outer().dump, {"i": {"x": 1}})
-
-
-def test_a_metaclass_that_knows_what_it_made(ma, log):
-    numbers = set()
-
-    class Meta(type(ma.Schema)):
-        def __call__(cls, *args, **options):
-            made = super().__call__(*args, **options)
-            numbers.add(id(made))
-            return made
-
-    class Inner(ma.Schema, metaclass=Meta):
-        known = ma.fields.Method("is_known")
-
-        def is_known(self, obj):
-            return id(self) in numbers
-
-    Outer = ma.Schema.from_dict({"i": ma.fields.Nested(lambda: Inner())})
-    for _ in range(7):
-        numbers.clear()
-        log.attempt(Outer().dump, {"i": {}})
 
 
 def test_a_field_inside_another_that_is_not_bound_is_shared(ma, log):
@@ -518,28 +459,6 @@ def test_an_instance_is_bound_anew_by_upstreams_own_code(ma, log, other, directi
         log.attempt(getattr(outer, direction), one, **options)
     for _ in range(2):
         log.attempt(getattr(outer, direction), [one, {"other": value}, one], many=True, **options)
-
-
-@pytest.mark.parametrize("direction", ["dump", "load"])
-def test_an_instance_that_binds_its_fields_in_its_own_way(ma, log, direction):
-    class Inner(ma.Schema):
-        m = ma.fields.Method("told", deserialize="told")
-
-        def told(self, value):
-            return sorted(self.only or ())
-
-        def _init_fields(self):
-            for name, field in self.declared_fields.items():
-                self._bind_field(name, field)
-            self.fields = dict(self.declared_fields)
-            self.load_fields = dict(self.fields)
-            self.dump_fields = dict(self.fields)
-
-    inner = Inner()
-    fields = {"a": ma.fields.Nested(inner), "b": ma.fields.Nested(inner, only=("m",))}
-    outer = ma.Schema.from_dict(fields)()
-    one = {"a": {"m": 1}}
-    log.attempt(getattr(outer, direction), [one] * 50 + [one | {"b": {"m": 1}}, one], many=True)
 
 
 def test_fields_are_bound_again_by_hand(ma, log):

@@ -165,22 +165,6 @@ def test_other_callables_than_functions(ma, log, kind):
             log.attempt(made.dump, DATA)
 
 
-def test_nested_schemas_bind_by_it(ma, log):
-    original = ma.Schema._init_fields
-    cls = schema(ma)
-    for _ in range(3):
-        cls().dump(DATA)
-
-    def replacement(self):
-        log("init fields", type(self).__name__, self.only)
-        original(self)
-
-    log.patch(ma.Schema, "_init_fields", replacement)
-    for _ in range(4):
-        log.attempt(cls().dump, {**DATA, "l": [{"x": 1}]})
-        log.attempt(cls(only=("n.x",)).load, {"n": {"x": 1}})
-
-
 def test_it_is_put_back(ma, log):
     original = ma.Schema._init_fields
     cls = schema(ma)

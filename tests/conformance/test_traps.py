@@ -8,37 +8,6 @@ import pytest
 
 from tests.conformance.material import schema_of, written
 
-
-@pytest.mark.parametrize("kind", ["tuple", "generator", "set", "none", "missing"])
-@pytest.mark.parametrize("tag", ["pre_dump", "post_dump", "pre_load", "post_load", "validates"])
-def test_a_table_of_hooks_that_holds_no_lists(ma, log, tag, kind):
-    class S(ma.Schema):
-        f = ma.fields.Integer()
-
-        def hook(self, data, **kwargs):
-            log("hook", data, kwargs)
-            return data
-
-    schema = S()
-    entry = ("hook", False, {"field_names": ("f",)})
-    for make in (list, None):
-        if make is None:
-            if kind == "missing":
-                S._hooks.pop(tag, None)
-                S._hooks.default_factory = None
-            else:
-                S._hooks[tag] = {
-                    "tuple": (entry,),
-                    "generator": (each for each in [entry]),
-                    "set": collections.deque([entry]),
-                    "none": None,
-                }[kind]
-        for _ in range(2):
-            log.attempt(schema.dump, {"f": "1"})
-            log.attempt(schema.dump, [{"f": "1"}], many=True)
-            log.attempt(schema.load, {"f": "1"})
-
-
 METHODS = {
     "staticmethod": lambda f: staticmethod(f),
     "classmethod": lambda f: classmethod(f),

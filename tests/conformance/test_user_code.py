@@ -3,7 +3,6 @@ called, and what its exceptions become."""
 
 import enum
 import math
-from typing import Any
 
 import pytest
 
@@ -251,33 +250,6 @@ def test_a_default_that_becomes_callable(ma, log):
             del Default.__call__
         repeat(log, schema.load, {})
         repeat(log, schema.dump, {})
-
-
-@pytest.mark.parametrize("name", ["fields", "dump_fields", "load_fields", "declared_fields"])
-def test_a_mapping_of_fields_that_notices_being_read(ma, log, name):
-    class Watched(dict[str, Any]):
-        def items(self):
-            log("items")
-            return super().items()
-
-        def __iter__(self):
-            log("iter")
-            return super().__iter__()
-
-        def __getitem__(self, key):
-            log("getitem", key)
-            return super().__getitem__(key)
-
-    schema = schema_of(ma, {"f": ma.fields.Integer(required=True), "g": ma.fields.Raw()})
-    plain = getattr(schema, name)
-    setattr(schema, name, Watched(plain))
-    for data in ({"f": "1"}, {}, {"f": "x", "h": 1}):
-        repeat(log, schema.load, data)
-        repeat(log, schema.dump, data)
-    setattr(schema, name, plain)
-    plain["f"].data_key = "F"
-    repeat(log, schema.load, {"F": 1})
-    repeat(log, schema.dump, {"f": 1})
 
 
 MADE_ERRORS = {"class": lambda: KeyError, "another": lambda: ValueError("another")}
