@@ -1,8 +1,8 @@
-from __future__ import annotations
-
 import json
 
 import pytest
+
+from althaia import bulk
 
 
 def order(i):
@@ -18,6 +18,28 @@ def order(i):
     }
 
 
+def written(file, *records, **options):
+    """Write records as NDJSON."""
+    file.write_text("".join(f"{json.dumps(one, **options)}\n" for one in records))
+    return file
+
+
+def lines(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def checked(schema, *files, **options):
+    """The summary of a check, and what it told."""
+    told = []
+    return bulk.check(schema, [*map(str, files)], tell=told.append, **options), told
+
+
+def converted(schema, source, target, **options):
+    """The summary of a conversion, and what it told."""
+    told = []
+    return bulk.convert(schema, str(source), str(target), tell=told.append, **options), told
+
+
 @pytest.fixture
 def orders():
     return [order(i) for i in range(1, 501)]
@@ -25,6 +47,4 @@ def orders():
 
 @pytest.fixture
 def ndjson(tmp_path, orders):
-    file = tmp_path / "orders.ndjson"
-    file.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in orders))
-    return file
+    return written(tmp_path / "orders.ndjson", *orders, ensure_ascii=False)

@@ -10,6 +10,7 @@ from marshmallow import Schema, fields, pre_load, validate
 
 from althaia import bulk
 from tests.bulk import schemas
+from tests.bulk.conftest import checked, converted, lines, written
 
 
 class Part(Schema):
@@ -62,18 +63,15 @@ RECORDS = [
 
 
 def test_csv_that_was_written_passes_the_check(tmp_path):
-    source, made, back = (str(tmp_path / name) for name in ("a.ndjson", "a.csv", "b.ndjson"))
-    with open(source, "w") as opened:
-        opened.writelines(f"{json.dumps(each)}\n" for each in RECORDS)
-    told = []
-    assert bulk.convert(Everything, source, made, tell=told.append).good, told
-    assert bulk.check(Everything, made, tell=told.append).good, told
-    assert bulk.convert(Everything, made, back).good
-    with open(back) as opened:
-        first, second, third = map(json.loads, opened)
-    assert first == RECORDS[0]
-    assert second == {**RECORDS[1], "text": ""}
-    assert third == {"needed": None, "maybe": None, "text": "", "short": None}
+    source, made, back = (tmp_path / name for name in ("a.ndjson", "a.csv", "b.ndjson"))
+    assert converted(Everything, written(source, *RECORDS), made)[1] == []
+    assert checked(Everything, made)[1] == []
+    assert converted(Everything, made, back)[0].good
+    assert lines(back) == [
+        RECORDS[0],
+        {**RECORDS[1], "text": ""},
+        {"needed": None, "maybe": None, "text": "", "short": None},
+    ]
 
 
 def test_a_required_field_says_what_is_wrong_with_an_empty_cell(tmp_path):
@@ -81,10 +79,8 @@ def test_a_required_field_says_what_is_wrong_with_an_empty_cell(tmp_path):
         number = fields.Int(required=True)
         tags = fields.List(fields.Str())
 
-    file = tmp_path / "a.csv"
-    file.write_text("number,tags\n,[broken\n")
-    told = []
-    bulk.check(Needed, str(file), tell=told.append)
+    (tmp_path / "a.csv").write_text("number,tags\n,[broken\n")
+    _, told = checked(Needed, tmp_path / "a.csv")
     assert told[0].errors == {"number": ["Not a valid integer."], "tags": ["Not a valid list."]}
 
 
@@ -100,7 +96,7 @@ def test_a_hook_is_given_the_cells_as_they_are(tmp_path):
 
     file = tmp_path / "a.csv"
     file.write_text('number,tags\n,"[""a""]"\n')
-    assert bulk.check(Hooked, str(file)).good
+    assert checked(Hooked, file)[0].good
 
 
 @pytest.mark.parametrize("form", ["ndjson", "json", "csv", "parquet"])
@@ -108,36 +104,33 @@ def test_a_hook_is_given_the_cells_as_they_are(tmp_path):
 def test_packed_files(ndjson, tmp_path, monkeypatch, form, workers):
     if form == "parquet":
         pytest.importorskip("pyarrow")
-    plain = ndjson
-    if form != "ndjson":
-        plain = tmp_path / f"made.{form}"
-        assert bulk.convert(schemas.OrderSchema, str(ndjson), str(plain)).good
-    packed = tmp_path / f"packed.{form}.gz"
+    plain, packed = tmp_path / f"made.{form}", tmp_path / f"packed.{form}.gz"
+    assert converted(schemas.OrderSchema, ndjson, plain)[0].good
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     plain.unlink()
     # Other tests run meanwhile and have copies of their own.
     (tmp_path / "copies").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "copies"))
-    told = []
-    summary = bulk.check(
-        schemas.OrderSchema, str(packed), size=10_000, workers=workers, tell=told.append
-    )
+    summary, told = checked(schemas.OrderSchema, packed, size=10_000, workers=workers)
     # CSV gives the lines of an order as a text.
     assert summary.records == 500
-    assert summary.good, told[:3]
+    assert told == []
     assert os.listdir(tmp_path / "copies") == [], "the unpacked copy is taken away"
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [(b"id\n1\n", "Not a gzipped file"), (gzip.compress(b"id\n" * 99)[:-9], "no whole gzip file")],
-    ids=["plain", "cut off"],
-)
-def test_a_file_that_is_not_packed(tmp_path, content, said):
+PACKED = {
+    "plain": (b"id\n1\n", "Not a gzipped file"),
+    "cut off": (gzip.compress(b"id\n" * 99)[:-9], "no whole gzip file"),
+    "two columns": (gzip.compress(b"id,id\n1,1\n"), "more than one column is named 'id'"),
+}
+
+
+@pytest.mark.parametrize(("content", "said"), PACKED.values(), ids=PACKED)
+def test_errors_name_the_packed_file_and_not_its_copy(tmp_path, content, said):
     file = tmp_path / "a.csv.gz"
     file.write_bytes(content)
     with pytest.raises(bulk.BulkError, match=f"a.csv.gz: .*{said}"):
-        bulk.check(schemas.OrderSchema, str(file))
+        checked(schemas.OrderSchema, file)
 
 
 @pytest.mark.slow
@@ -152,20 +145,11 @@ def test_a_packed_file_that_becomes_too_large(tmp_path, most):
         bulk.check(Part, str(file), most_unpacked=most)
 
 
-def test_errors_name_the_file_and_not_its_copy(tmp_path):
-    file = tmp_path / "a.csv.gz"
-    file.write_bytes(gzip.compress(b"id,id\n1,1\n"))
-    with pytest.raises(bulk.BulkError, match=r"a\.csv\.gz: more than one column is named 'id'"):
-        bulk.check(schemas.OrderSchema, str(file))
-
-
 @pytest.mark.skipif(not os.path.exists("/proc/version"), reason="there is no /proc here")
 def test_a_file_whose_size_is_not_known_is_read():
     assert os.path.getsize("/proc/version") == 0
-    told = []
-    summary = bulk.check(schemas.OrderSchema, "/proc/version", form="ndjson", tell=told.append)
-    assert (summary.records, summary.unreadable) == (1, 1)
-    assert told[0].line == 1
+    summary, told = checked(schemas.OrderSchema, "/proc/version", form="ndjson")
+    assert (summary.records, summary.unreadable, told[0].line) == (1, 1, 1)
 
 
 def without_rows(tmp_path, form, *columns):
@@ -184,24 +168,16 @@ def without_rows(tmp_path, form, *columns):
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_columns_are_compared_where_no_record_follows(tmp_path, form):
-    strange = without_rows(tmp_path, form, "id", "colour")
-    with pytest.raises(bulk.BulkError, match="does not know: colour"):
-        bulk.check(schemas.CellsSchema, [str(strange)])
+def test_files_without_records(tmp_path, form):
+    """Their columns are compared, and they are converted to one without records."""
+    for columns, said in (
+        (("id", "colour"), "does not know: colour"),
+        (("id", "text", "id"), "more than one column is named 'id'"),
+    ):
+        with pytest.raises(bulk.BulkError, match=said):
+            checked(schemas.CellsSchema, without_rows(tmp_path, form, *columns))
     good = without_rows(tmp_path, form, "id")
-    assert bulk.check(schemas.CellsSchema, [str(good)] * 2).records == 0
-
-
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-@pytest.mark.parametrize(("target", "wanted"), [("ndjson", b""), ("csv", b"id,text\n")])
-def test_a_file_without_records_is_converted_to_one(tmp_path, form, target, wanted):
-    source, made = without_rows(tmp_path, form, "id"), tmp_path / f"made.{target}"
-    bulk.convert(schemas.CellsSchema, str(source), str(made))
-    assert made.read_bytes() == wanted
-
-
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_columns_of_one_name_are_refused(tmp_path, form):
-    double = without_rows(tmp_path, form, "id", "text", "id")
-    with pytest.raises(bulk.BulkError, match="more than one column is named 'id'"):
-        bulk.check(schemas.CellsSchema, [str(double)])
+    assert checked(schemas.CellsSchema, good, good)[0].records == 0
+    for target, wanted in (("ndjson", b""), ("csv", b"id,text\n")):
+        converted(schemas.CellsSchema, good, tmp_path / f"made.{target}")
+        assert (tmp_path / f"made.{target}").read_bytes() == wanted

@@ -18,51 +18,35 @@ from althaia.bulk import executors
 from althaia.bulk.reading import PARTITION_BYTES
 from althaia.bulk.task import _unpacked
 from tests.bulk import schemas
-from tests.bulk.conftest import order
+from tests.bulk.conftest import checked, converted, lines, order, written
 from tests.interpreters import sees_ignored_signals, sends_by_value
+from tests.redirect import processes
 
 signals = pytest.mark.skipif(sys.platform == "win32", reason="signals of its own")
 SMALL = 10_000
 """Bytes in a partition: several of them for the orders of these tests."""
 
 
-def lines(file):
-    return [json.loads(line) for line in file.read_text().splitlines()]
-
-
 def test_problems_by_line_and_together(ndjson, tmp_path):
     text = ndjson.read_text().splitlines()
     text[6] = json.dumps(order(7) | {"id": "x", "lines": [{"position": "y"}, {}]})
-    text[400] = "{"
-    text[450] = "[]"
+    text[400], text[450] = "{", "[]"
     ndjson.write_text("\n".join(text))
-    told = []
-    summary = bulk.check(
-        schemas.OrderSchema,
-        [str(ndjson)],
-        size=SMALL,
-        errors_to=str(tmp_path / "bad.ndjson"),
-        tell=told.append,
-    )
+    bad = tmp_path / "bad.ndjson"
+    summary, told = checked(schemas.OrderSchema, ndjson, size=SMALL, errors_to=str(bad))
     assert (summary.records, summary.valid) == (500, 497)
     assert (summary.invalid, summary.unreadable, summary.good) == (2, 1, False)
-    assert [(problem.line, problem.kind) for problem in told] == [
-        (7, "invalid"),
-        (401, "unreadable"),
-        (451, "invalid"),
-    ]
+    kinds = [(7, "invalid"), (401, "unreadable"), (451, "invalid")]
+    assert [(problem.line, problem.kind) for problem in told] == kinds
+    missing = {"position": ["Missing data for required field."]}
     assert told[0].errors == {
         "id": ["Not a valid integer."],
-        "lines": {
-            0: {"position": ["Not a valid integer."]},
-            1: {"position": ["Missing data for required field."]},
-        },
+        "lines": {0: {"position": ["Not a valid integer."]}, 1: missing},
     }
     assert summary.messages["lines.*.position: Not a valid integer."] == 1
     assert summary.messages["_schema: Invalid input type."] == 1
-    written = lines(tmp_path / "bad.ndjson")
-    assert [one["line"] for one in written] == [7, 401, 451]
-    assert written[0]["errors"]["lines"]["1"] == {"position": ["Missing data for required field."]}
+    assert [one["line"] for one in lines(bad)] == [7, 401, 451]
+    assert lines(bad)[0]["errors"]["lines"]["1"] == missing
 
 
 @pytest.mark.parametrize("form", ["ndjson", "json", "csv", "parquet"])
@@ -70,7 +54,7 @@ def test_there_and_back(ndjson, orders, tmp_path, form):
     if form == "parquet":
         pytest.importorskip("pyarrow")
     target, back = tmp_path / f"made.{form}", tmp_path / "back.ndjson"
-    summary = bulk.convert(schemas.OrderSchema, str(ndjson), str(target), size=SMALL)
+    summary, _ = converted(schemas.OrderSchema, ndjson, target, size=SMALL)
     assert (summary.valid, summary.good) == (500, True)
     if form == "csv":
         # Nested values are JSON in a cell, which a schema of flat cells would load.
@@ -79,74 +63,63 @@ def test_there_and_back(ndjson, orders, tmp_path, form):
         assert [int(row["id"]) for row in rows] == list(range(1, 501))
         assert json.loads(rows[0]["lines"]) == orders[0]["lines"]
         return
-    bulk.convert(schemas.OrderSchema, str(target), str(back), size=SMALL)
+    converted(schemas.OrderSchema, target, back, size=SMALL)
     assert lines(back) == orders
     if form == "json":
         assert json.loads(target.read_text()) == orders
 
 
 def test_parquet_has_types_and_no_two_parts_differ(ndjson, tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    target = tmp_path / "orders.parquet"
-    bulk.convert(schemas.OrderSchema, str(ndjson), str(target), size=SMALL)
-    found = parquet.ParquetFile(target)
-    types = {column.name: column.type for column in found.schema_arrow}
+    pyarrow, parquet = map(pytest.importorskip, ("pyarrow", "pyarrow.parquet"))
+    converted(schemas.OrderSchema, ndjson, tmp_path / "orders.parquet", size=SMALL)
+    with parquet.ParquetFile(tmp_path / "orders.parquet") as found:
+        types = {column.name: column.type for column in found.schema_arrow}
+        assert found.num_row_groups > 5
     assert types["id"] == pyarrow.int64()
     assert types["at"] == pyarrow.timestamp("us", tz="UTC")
     assert types["day"] == pyarrow.date32()
     assert types["lines"].value_type.field("price").type == pyarrow.decimal128(38, 2)
-    assert found.num_row_groups > 5
-    found.close()
 
 
 def test_parquet_with_other_columns_is_refused_by_name(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
+    pyarrow, parquet = map(pytest.importorskip, ("pyarrow", "pyarrow.parquet"))
     file = tmp_path / "x.parquet"
     parquet.write_table(pyarrow.table({"name": ["a"], "colour": ["b"]}), file)
-    with pytest.raises(bulk.BulkError) as error:
-        bulk.check(schemas.OrderSchema, [str(file)])
-    assert "does not know: colour" in str(error.value)
+    with pytest.raises(bulk.BulkError, match="does not know: colour"):
+        checked(schemas.OrderSchema, file)
     with pytest.raises(bulk.BulkError, match="requires: id"):
-        bulk.check(schemas.OrderSchema(unknown="exclude"), [str(file)])
+        checked(schemas.OrderSchema(unknown="exclude"), file)
     file.write_bytes(file.read_bytes()[:-5])
     with pytest.raises(bulk.BulkError, match="cannot be read as Parquet"):
-        bulk.check(schemas.OrderSchema, [str(file)])
+        checked(schemas.OrderSchema, file)
 
 
 def test_columns_are_not_compared_where_a_hook_renames_them(tmp_path):
     file = tmp_path / "x.csv"
     file.write_text("ID,Text\n1,a\n")
     with pytest.raises(bulk.BulkError, match="ID, Text"):
-        bulk.check(schemas.CellsSchema, [str(file)])
-    assert bulk.check(schemas.RenamedSchema, [str(file)]).good
+        checked(schemas.CellsSchema, file)
+    assert checked(schemas.RenamedSchema, file)[0].good
     assert bulk.check(schemas.RenamedSchema, str(file)).valid == 1
 
 
-@pytest.mark.parametrize(
-    ("empty", "made"),
-    [
-        ("field", {"id": 1, "text": ""}),
-        ("text", {"id": 1, "text": ""}),
-        ("missing", {"id": 1}),
-        ("null", {"id": 1, "text": None}),
-    ],
-)
-def test_what_an_empty_cell_means(tmp_path, empty, made):
+EMPTY = {"field": {"text": ""}, "text": {"text": ""}, "missing": {}, "null": {"text": None}}
+
+
+@pytest.mark.parametrize("empty", EMPTY)
+def test_what_an_empty_cell_means(tmp_path, empty):
     source, target = tmp_path / "x.csv", tmp_path / "x.ndjson"
     source.write_text("id,text\n1,\n")
-    bulk.convert(schemas.CellsSchema, str(source), str(target), empty=empty)
-    assert lines(target) == [made]
+    converted(schemas.CellsSchema, source, target, empty=empty)
+    assert lines(target) == [{"id": 1, **EMPTY[empty]}]
+    source.write_text('id,lines\n7,"[{""position"": 1}]"\n')
+    assert converted(schemas.OrderSchema, source, target, empty=empty)[0].good
+    assert lines(target) == [{"id": 7, "lines": [{"position": 1}]}]
 
 
 def test_code_of_the_schema_that_fails_is_counted_and_the_rest_goes_on(tmp_path):
-    file = tmp_path / "x.ndjson"
-    file.write_text("".join(f'{{"id": {i}}}\n' for i in range(5)))
-    told = []
-    summary = bulk.check(schemas.FailingSchema, [str(file)], tell=told.append)
+    file = written(tmp_path / "x.ndjson", *({"id": i} for i in range(5)))
+    summary, told = checked(schemas.FailingSchema, file)
     assert (summary.valid, summary.exceptions) == (4, 1)
     assert (told[0].line, told[0].kind) == (4, "exception")
     assert told[0].errors == "KeyError: 'no such thing'"
@@ -160,25 +133,23 @@ def test_a_target_is_whole_or_not_there(ndjson, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        bulk.convert(schemas.OrderSchema, str(ndjson), str(target), size=SMALL, watch=stop)
+        converted(schemas.OrderSchema, ndjson, target, size=SMALL, watch=stop)
     assert target.read_text() == "before"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["orders.ndjson", "out.json"]
 
 
 @pytest.mark.parametrize("form", ["ndjson", "json"])
 def test_processes_give_what_one_gives(ndjson, tmp_path, form):
-    source = tmp_path / f"source.{form}"
-    bulk.convert(schemas.OrderSchema, str(ndjson), str(source))
-    one, two = tmp_path / "one.ndjson", tmp_path / "two.ndjson"
-    bulk.convert(schemas.OrderSchema, str(source), str(one), size=SMALL)
-    bulk.convert(schemas.OrderSchema, str(source), str(two), size=SMALL, workers=2)
+    source, one, two = (tmp_path / name for name in (f"source.{form}", "1.ndjson", "2.ndjson"))
+    converted(schemas.OrderSchema, ndjson, source)
+    converted(schemas.OrderSchema, source, one, size=SMALL)
+    converted(schemas.OrderSchema, source, two, size=SMALL, workers=2)
     assert one.read_bytes() == two.read_bytes()
 
 
 def test_workers_run_the_compiled_copy_whatever_this_process_runs(tmp_path):
-    source, target = tmp_path / "x.ndjson", tmp_path / "y.ndjson"
-    source.write_text('{"id": 1}\n')
-    bulk.convert(schemas.WhichSchema, str(source), str(target), workers=2)
+    source, target = written(tmp_path / "x.ndjson", {"id": 1}), tmp_path / "y.ndjson"
+    converted(schemas.WhichSchema, source, target, workers=2)
     assert lines(target) == [{"id": 1}]
 
 
@@ -190,42 +161,38 @@ class Killing(schemas.KillingSchema):
 @pytest.mark.parametrize("schema", [Killing, schemas.KillingWhileSendingSchema])
 def test_a_process_that_dies_once_costs_nothing(tmp_path, monkeypatch, schema):
     """While it loads, or while it sends its result."""
-    file, target, once = tmp_path / "x.ndjson", tmp_path / "y.ndjson", tmp_path / "killed"
-    file.write_text("".join(f'{{"id": {i}, "text": "{"y" * 10_000}"}}\n' for i in range(40)))
-    monkeypatch.setenv("TEST_KILL_ONCE", str(once))
-    summary = bulk.convert(schema, str(file), str(target), workers=2, size=100_000)
-    assert once.exists()
+    records = ({"id": i, "text": "y" * 10_000} for i in range(40))
+    file, target = written(tmp_path / "x.ndjson", *records), tmp_path / "y.ndjson"
+    monkeypatch.setenv("TEST_KILL_ONCE", str(tmp_path / "killed"))
+    summary, _ = converted(schema, file, target, workers=2, size=100_000)
+    assert (tmp_path / "killed").exists()
     assert summary.good
     assert [one["id"] for one in lines(target)] == list(range(40))
 
 
 def test_a_partition_that_kills_everybody_is_named_and_the_others_are_done(tmp_path):
-    deadly = tmp_path / "x.ndjson"
-    deadly.write_text("".join(f'{{"id": {i}, "x": "{"y" * 90}"}}\n' for i in range(40)))
-    summary = bulk.check(Killing, [str(deadly)], workers=2, size=500)
+    deadly = written(tmp_path / "x.ndjson", *({"id": i, "x": "y" * 90} for i in range(40)))
+    summary, _ = checked(Killing, deadly, workers=2, size=500)
     (lost,) = summary.lost
     assert "x.ndjson, from line" in lost
     assert "died: 3 times" in lost
     assert not summary.good
     assert 30 <= summary.records < 40
     with pytest.raises(bulk.BulkError, match="was not written, parts of it are missing"):
-        bulk.convert(Killing, str(deadly), str(tmp_path / "y.ndjson"), workers=2, size=500)
+        converted(Killing, deadly, tmp_path / "y.ndjson", workers=2, size=500)
     assert not (tmp_path / "y.ndjson").exists()
 
 
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
+def test_options_that_mean_nothing(ndjson):
+    for options, said in (
         ({"workers": 0}, "at least 1"),
         ({"empty": "x"}, "an empty cell can mean"),
         ({"errors_to": "/no/such/folder/x"}, "cannot be written"),
-    ],
-)
-def test_options_that_mean_nothing(ndjson, parameters, said):
-    with pytest.raises(bulk.BulkError, match=said):
-        bulk.check(schemas.OrderSchema, [str(ndjson)], **parameters)
+    ):
+        with pytest.raises(bulk.BulkError, match=said):
+            checked(schemas.OrderSchema, ndjson, **options)
     with pytest.raises(bulk.BulkError, match="no schema"):
-        bulk.check(dict, [str(ndjson)])
+        checked(dict, ndjson)
 
 
 @pytest.mark.slow
@@ -239,16 +206,8 @@ summary = bulk.check(schemas.OrderSchema, [sys.argv[1]], size=200_000)
 assert summary.good
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
-    peaks = []
-    for count in (3_000, 30_000):
-        file = tmp_path / "x.ndjson"
-        with file.open("w") as opened:
-            opened.writelines(json.dumps(order(i)) + "\n" for i in range(count))
-        done = subprocess.run(
-            [sys.executable, "-c", program, str(file)],
-            capture_output=True, text=True, check=True, env={**os.environ},
-        )  # fmt: skip
-        peaks.append(int(done.stdout))
+    files = [written(tmp_path / f"{n}.ndjson", *map(order, range(n))) for n in (3_000, 30_000)]
+    peaks = [int(processes.succeed("-c", program, str(file), cwd=None)) for file in files]
     assert peaks[1] < peaks[0] * 1.15
 
 
@@ -256,29 +215,20 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 def test_a_file_that_is_named_twice_is_counted_from_its_own_beginning(tmp_path, form):
     file = tmp_path / f"x.{form}"
     if form == "parquet":
-        pyarrow = pytest.importorskip("pyarrow")
-        from pyarrow import parquet
-
+        pyarrow, parquet = map(pytest.importorskip, ("pyarrow", "pyarrow.parquet"))
         parquet.write_table(pyarrow.table({"id": ["1", "2", "x"]}), file, row_group_size=2)
     else:
         file.write_text({"csv": "id\n1\nx\n", "ndjson": '{"id": 1}\n\n{"id": "x"}\n'}[form])
-    told = []
-    bulk.check(schemas.CellsSchema, [str(file)] * 3, tell=told.append, size=5)
+    _, told = checked(schemas.CellsSchema, *[file] * 3, size=5)
     assert [(one.file, one.line) for one in told] == [(str(file), 3)] * 3
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_was_done_before_an_error_is_told(tmp_path, workers):
-    source = tmp_path / "a.ndjson"
-    source.write_text('{"id": 1}\n{"id": "x"}\n')
+    files = [str(written(tmp_path / "a.ndjson", {"id": 1}, {"id": "x"})), str(tmp_path / "missing")]
     told = []
     with pytest.raises(bulk.BulkError, match="missing"):
-        bulk.check(
-            schemas.FailingSchema,
-            [str(source), str(tmp_path / "missing.ndjson")],
-            workers=workers,
-            tell=told.append,
-        )
+        bulk.check(schemas.FailingSchema, files, workers=workers, tell=told.append, form="ndjson")
     assert [(problem.line, problem.kind) for problem in told] == [(2, "invalid")]
 
 
@@ -286,18 +236,16 @@ def test_what_was_done_before_an_error_is_told(tmp_path, workers):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_generated_schema_that_nests_a_class_by_its_name(tmp_path, workers):
     pytest.importorskip("cloudpickle")
-    source = tmp_path / "a.ndjson"
-    source.write_text('{"lines": [{"position": 1}, {}]}\n')
-    told = []
-    summary = bulk.check(schemas.GeneratedSchema, [str(source)], workers=workers, tell=told.append)
+    source = written(tmp_path / "a.ndjson", {"lines": [{"position": 1}, {}]})
+    summary, told = checked(schemas.GeneratedSchema, source, workers=workers)
     assert summary.invalid == 1
     assert told[0].errors == {"lines": {1: {"position": ["Missing data for required field."]}}}
 
 
 def test_what_is_no_record_is_not_dumped(tmp_path):
     source, target = tmp_path / "a.ndjson", tmp_path / "b.ndjson"
-    source.write_text('5\nnull\n"abc"\n[1, 2]\n{"id": 1}\n')
-    summary = bulk.convert(schemas.CellsSchema, str(source), str(target), dump=True)
+    written(source, 5, None, "abc", [1, 2], {"id": 1})
+    summary, _ = converted(schemas.CellsSchema, source, target, dump=True)
     assert (summary.valid, summary.exceptions) == (1, 4)
     assert lines(target) == [{"id": 1}]
 
@@ -313,22 +261,23 @@ def answering(handler):
     return set_handlers
 
 
+def start(schema, source, target, workers, handler, **environment):
+    command = [sys.executable, "-m", "althaia", "convert", f"tests.bulk.schemas:{schema}"]
+    return subprocess.Popen(
+        [*command, str(source), str(target), "--workers", workers],
+        env={**os.environ, **environment},
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=answering(handler),
+    )  # fmt: skip
+
+
 @signals
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=str)
 def test_a_signal_leaves_nothing_behind(tmp_path, number, workers):
     source, target = tmp_path / "a.ndjson", tmp_path / "b.ndjson"
-    with source.open("w") as opened:
-        opened.writelines(json.dumps(order(i)) + "\n" for i in range(100_000))
-    command = [sys.executable, "-m", "althaia", "convert", "tests.bulk.schemas:OrderSchema"]
-    running = subprocess.Popen(
-        [*command, str(source), str(target), "--workers", workers],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=answering(signal.SIG_DFL),
-    )
+    written(source, *map(order, range(100_000)))
+    running = start("OrderSchema", source, target, workers, signal.SIG_DFL)
     until = time.monotonic() + 60
     while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < until:
         time.sleep(0.01)
@@ -346,12 +295,9 @@ def slow(tmp_path, workers, handler=signal.SIG_DFL, **environment):
     source, began = tmp_path / "a.ndjson", tmp_path / "began"
     # The slow record is in the second partition, so that the first one is done.
     source.write_text(f'{{"id": 1}}{" " * PARTITION_BYTES}\n{{"id": 13}}\n')
-    command = [sys.executable, "-m", "althaia", "convert", "tests.bulk.schemas:SlowSchema"]
-    running = subprocess.Popen(
-        [*command, str(source), str(tmp_path / "b.ndjson"), "--workers", workers],
-        env={**os.environ, "TEST_BEGAN": str(began), **environment},
-        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=answering(handler),
-    )  # fmt: skip
+    environment["TEST_BEGAN"] = str(began)
+    target = tmp_path / "b.ndjson"
+    running = start("SlowSchema", source, target, workers, handler, **environment)
     try:
         until = time.monotonic() + 60
         while not (began.exists() and began.read_text()) and time.monotonic() < until:
@@ -435,16 +381,6 @@ def test_a_signal_that_was_ignored_stays_so(tmp_path):
 
 def test_a_worker_that_lacks_the_schemas_module_says_so(monkeypatch):
     monkeypatch.setattr("althaia.switch.redirect.switch_on", lambda how: None)
-    packed = b"cno_such_module\nName\n."
-    with pytest.raises(
-        bulk.BulkError, match="cannot import the schema: ModuleNotFoundError: No module"
-    ):
-        _unpacked(packed)
-
-
-@pytest.mark.parametrize("empty", ["field", "text", "missing", "null"])
-def test_cells_are_decoded_whatever_an_empty_one_means(tmp_path, empty):
-    source, target = tmp_path / "x.csv", tmp_path / "x.ndjson"
-    source.write_text('id,lines\n7,"[{""position"": 1}]"\n')
-    assert bulk.convert(schemas.OrderSchema, str(source), str(target), empty=empty).good
-    assert lines(target) == [{"id": 7, "lines": [{"position": 1}]}]
+    told = "cannot import the schema: ModuleNotFoundError: No module"
+    with pytest.raises(bulk.BulkError, match=told):
+        _unpacked(b"cno_such_module\nName\n.")

@@ -5,7 +5,6 @@ import json
 from asyncio import CancelledError
 from collections import ChainMap
 from decimal import Decimal
-from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -21,9 +20,10 @@ from marshmallow import (
     validates_schema,
 )
 
-from althaia import bulk
 from althaia.bulk.pieces import BLOCK
 from althaia.bulk.reading import partitions
+from tests.bulk.conftest import checked, converted, written
+from tests.engine import HAS_ENGINE
 from tests.redirect import processes
 
 
@@ -75,9 +75,6 @@ class Failing(Schema):
         }[data["kind"]]
 
 
-ENDED = ("cancelled", "generator")
-
-
 class Point(NamedTuple):
     a: Any
 
@@ -113,83 +110,73 @@ class Remaking(Loading):
         return {"a": str(loaded)}
 
 
+def made(schema, tmp_path, form, *records):
+    """What was told of a conversion, and the text that it made."""
+    target = tmp_path / f"out.{form}"
+    _, told = converted(schema, written(tmp_path / "in.ndjson", *records), target)
+    return told, target.read_text()
+
+
 @pytest.mark.parametrize("form", ["ndjson", "json", "csv"])
 def test_what_is_loaded_or_dumped_and_no_record_is_named(tmp_path, form):
-    target = tmp_path / f"out.{form}"
-
-    def lines(schema, count):
-        told = []
-        source = written(tmp_path, *({"a": i} for i in range(count)))
-        bulk.convert(schema, source, str(target), tell=told.append)
+    for schema, count, wrong in (
+        (Loading, len(Loading.LOADED), [1, 2, *range(4, 12), 15]),
+        (Dumping, len(Loading.DUMPED), [1, 2, 3, 4]),
+        # A hook may make a record of anything.
+        (Remaking, len(Loading.LOADED), []),
+    ):
+        told, _ = made(schema, tmp_path, form, *({"a": i} for i in range(count)))
         assert all(one.errors.startswith("TypeError: ") for one in told)
-        return [one.line for one in told]
-
-    assert lines(Loading, len(Loading.LOADED)) == [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 15]
-    assert lines(Dumping, len(Loading.DUMPED)) == [1, 2, 3, 4]
-    # A hook may make a record of anything.
-    assert lines(Remaking, len(Loading.LOADED)) == []
-
-
-def written(tmp_path, *records):
-    file = tmp_path / "in.ndjson"
-    file.write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    return str(file)
+        assert [one.line for one in told] == wrong, schema
 
 
 def test_a_result_without_a_spelling_is_named_and_the_others_are_written(tmp_path):
-    told = []
-    source = written(tmp_path, {"text": "a"}, {"price": "1.5"}, {"text": "b"})
-    target = tmp_path / "out.ndjson"
-    summary = bulk.convert(Priced, source, str(target), tell=told.append)
+    records = {"text": "a"}, {"price": "1.5"}, {"text": "b"}
+    told, text = made(Priced, tmp_path, "ndjson", *records)
     assert [(one.line, one.kind, one.errors) for one in told] == [
         (2, "exception", "TypeError: Object of type Decimal is not JSON serializable")
     ]
-    assert (summary.records, summary.valid) == (3, 2)
-    assert target.read_text() == '{"text": "a"}\n{"text": "b"}\n'
+    assert text == '{"text": "a"}\n{"text": "b"}\n'
 
 
 def test_csv_takes_mappings_and_whole_characters(tmp_path):
-    told = []
-    source = written(tmp_path, {"a": 1})
-    bulk.convert(Listed, source, str(tmp_path / "out.csv"), tell=told.append)
-    source = written(tmp_path, {"a": "\ud800"}, {"a": "é"})
-    bulk.convert(Anything, source, str(tmp_path / "out.csv"), tell=told.append)
-    assert "not of list" in told[0].errors
-    assert told[1].errors.startswith("UnicodeEncodeError")
-    assert (tmp_path / "out.csv").read_text() == "a\né\n"
+    (listed,), _ = made(Listed, tmp_path, "csv", {"a": 1})
+    assert "not of list" in listed.errors
+    (half,), text = made(Anything, tmp_path, "csv", {"a": "\ud800"}, {"a": "é"})
+    assert half.errors.startswith("UnicodeEncodeError")
+    assert text == "a\né\n"
 
 
 @pytest.mark.parametrize("form", ["ndjson", "json"])
 def test_half_of_a_pair_of_surrogates_is_escaped(tmp_path, form):
-    target = tmp_path / f"out.{form}"
-    bulk.convert(Anything, written(tmp_path, {"a": "\ud800"}, {"a": "é"}), str(target))
-    assert "\\ud800" in target.read_text()
-    assert "é" in target.read_text()
-    assert bulk.check(Anything, [str(target)]).valid == 2
+    _, text = made(Anything, tmp_path, form, {"a": "\ud800"}, {"a": "é"})
+    assert "\\ud800" in text
+    assert "é" in text
+    assert checked(Anything, tmp_path / f"out.{form}")[0].valid == 2
 
 
 @pytest.mark.parametrize("keys", [("007", "7"), ("٣", "3"), ("9" * 5_000,)])
 def test_keys_of_digits_are_told_as_they_are(tmp_path, keys):
-    told = []
-    source = written(tmp_path, {"d": dict.fromkeys(keys, "x")}, {"d": {}})
-    assert bulk.check(Table, [source], tell=told.append).valid == 1
+    source = written(tmp_path / "in.ndjson", {"d": dict.fromkeys(keys, "x")}, {"d": {}})
+    summary, told = checked(Table, source)
+    assert summary.valid == 1
     assert list(told[0].errors["d"]) == list(keys)
 
 
 def test_errors_of_the_schemas_own_stop_nobody(tmp_path):
-    told = []
-    source = written(
-        tmp_path, *({"kind": kind} for kind in ("key", "silent", "exit", *ENDED, "key"))
-    )
-    summary = bulk.check(
-        Failing, [source], tell=told.append, errors_to=str(tmp_path / "bad.ndjson")
-    )
+    kinds = "key", "silent", "exit", "cancelled", "generator", "key"
+    source = written(tmp_path / "in.ndjson", *({"kind": kind} for kind in kinds))
+    bad = tmp_path / "bad.ndjson"
+    summary, told = checked(Failing, source, errors_to=str(bad))
     assert (summary.invalid, summary.exceptions, summary.valid) == (2, 4, 0)
-    assert told[0].errors == {"('x', 1)": ["m"], "None": [str(object)]}
-    assert told[1].errors == "Silent: Silent without a text: RuntimeError"
-    assert told[2].errors == "SystemExit: 0"
-    assert len((tmp_path / "bad.ndjson").read_text().splitlines()) == 6
-    assert [one.errors for one in told[3:5]] == ["CancelledError: ", "GeneratorExit: "]
+    assert [one.errors for one in told[:5]] == [
+        {"('x', 1)": ["m"], "None": [str(object)]},
+        "Silent: Silent without a text: RuntimeError",
+        "SystemExit: 0",
+        "CancelledError: ",
+        "GeneratorExit: ",
+    ]
+    assert len(bad.read_text().splitlines()) == 6
 
 
 @pytest.mark.parametrize("number", ["1.5", "1e5", "1e+5"])
@@ -202,7 +189,7 @@ def test_a_number_that_a_block_cuts(tmp_path, number, behind):
         (2, float(number)),
         (3, 2),
     ]
-    assert bulk.check(Bare, [str(file)]).valid == 3
+    assert checked(Bare, file)[0].valid == 3
 
 
 class Deep(Schema):
@@ -217,27 +204,20 @@ class Deep(Schema):
 
 
 # Interpreted code goes less deep itself: in this process marshmallow may be upstream's.
-COMPILED = find_spec("althaia.engine.door") is not None
 
 
 @pytest.mark.parametrize(
-    ("workers", "deepest"), [(1, [200, 300]), (2, [900, 5_000] if COMPILED else [200, 300])]
+    ("workers", "deepest"), [(1, [200, 300]), (2, [900, 5_000] if HAS_ENGINE else [200, 300])]
 )
 def test_errors_far_down_are_cut_and_the_others_told(tmp_path, workers, deepest):
-    told = []
-    depths = [1, 97, 101, 150, *deepest]
-    summary = bulk.check(
-        Deep,
-        [written(tmp_path, *({"depth": depth} for depth in depths))],
-        tell=told.append,
-        errors_to=str(tmp_path / "bad.ndjson"),
-        workers=workers,
-    )
+    depths, bad = [1, 97, 101, 150, *deepest], tmp_path / "bad.ndjson"
+    source = written(tmp_path / "in.ndjson", *({"depth": depth} for depth in depths))
+    summary, told = checked(Deep, source, errors_to=str(bad), workers=workers)
     assert (summary.records, summary.invalid) == (6, 6)
     texts = [json.dumps(one.errors) for one in told]
     assert ["found" in text for text in texts] == [True] * 2 + [False] * 4
     assert ["more than 100 levels" in text for text in texts] == [False] * 2 + [True] * 4
-    assert len((tmp_path / "bad.ndjson").read_text().splitlines()) == 6
+    assert len(bad.read_text().splitlines()) == 6
 
 
 @pytest.mark.timeout(60)
