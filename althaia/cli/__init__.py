@@ -131,16 +131,16 @@ def _executed(command: str, words: list[str]) -> int:
         return answer
     code, data, text = answer
     try:
-        print(dumps(data, indent=2) if options.json else _writable(text), flush=True)
+        print(dumps(data, indent=2) if options.json else writable(text, sys.stdout), flush=True)
     except BrokenPipeError:  # A reader such as head has what it wanted.
         _discard()
     return int(code)
 
 
-def _writable(text: str) -> str:
-    """Return a text in ASCII if standard output cannot write its signs."""
+def writable(text: str, stream: object) -> str:
+    """Return a text in ASCII if the stream cannot write its signs."""
     try:
-        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
         return text.translate({ord(sign): word for sign, word in zip("µ×–…", "ux-.", strict=True)})
     return text

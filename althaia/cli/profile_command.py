@@ -5,7 +5,7 @@ to standard error, or to a file. What the columns mean:
 https://github.com/dsimidzija/python-althaia/blob/main/docs/profile.md
 
 With --estimate it says instead what the program takes with and without althaia: some of its calls
-are made twice more, by the plan and by marshmallow's own code. Your code in them runs three times.
+are made four times more, by plans and by marshmallow's own code, and your code in them runs then.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import althaia
-from althaia.cli import run
+from althaia.cli import run, writable
 from althaia.switch.config import settings
 from althaia.switch.release import why_no_plans
 from althaia.trust.estimate import Estimate
@@ -81,4 +81,4 @@ def _show(result: Profile | Estimate, options: argparse.Namespace) -> None:
     if options.output:
         Path(options.output).write_text(text + "\n", "utf-8")
     else:
-        print(text, file=sys.stderr)
+        print(writable(text, sys.stderr), file=sys.stderr)

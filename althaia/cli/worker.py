@@ -233,7 +233,10 @@ def main() -> None:
                 answer = getattr(side, do)(**command)
         except (Exception, SystemExit) as error:
             answer = {"failed": target.failure(_WHOSE, error)}
-        answers.write(json.dumps(answer) + "\n")
+        try:
+            answers.write(json.dumps(answer) + "\n")
+        except BrokenPipeError:
+            os._exit(1)  # Who asked was killed.
 
 
 if __name__ == "__main__":

@@ -100,6 +100,10 @@ class Estimate:
         counters = getattr(statistics_of(type(schema)), "load" if "load" in name else "dump")
         why = _is_due(line) and why_not(name, schema, args[0])
         again = [(copy_of(args[0]), *args[1:]) for _ in range(2 * REPEATS if why == "" else 0)]
+        if why and _reads_rows(name, schema, *args):
+            rows: list[Any] = []
+            args = _kept(args[0], rows), *args[1:]
+            why, again = "", [(rows, *args[1:])] * (2 * REPEATS)
         answered, collecting = counters.calls, self.collecting
         clock, before = perf_counter(), thread_time()
         planned = outcome(PLANNED, name, schema, args)
@@ -180,6 +184,21 @@ class Estimate:
 
 def _key(schema: Any, call: str) -> tuple[str, str]:
     return f"{type(schema).__module__}.{type(schema).__qualname__}", call
+
+
+def _reads_rows(name: str, schema: Any, obj: Any, *options: Any) -> bool:
+    """Return whether a call dumps what an iterator gives, and shows the iterator to no hook."""
+    if "dump" not in _CALLS[name] or not hasattr(type(obj), "__next__"):
+        return False
+    many = options[name == "dumps"]
+    hooks = (seam.hooks_of(schema, tag) for tag in ("pre_dump", "post_dump"))
+    return bool(schema.many if many is None else many) and not any(hooks)
+
+
+def _kept(given: Iterable[Any], rows: list[Any]) -> Iterator[Any]:
+    for each in given:
+        rows.append(each)
+        yield each
 
 
 def _is_due(line: _Line) -> bool:

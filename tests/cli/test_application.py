@@ -156,6 +156,9 @@ def test_a_stream_that_cannot_write_all_signs(explain, run):
     assert done.returncode == 0, done.stderr
     assert "marshmallow, us per object" in done.stdout
     assert re.search(r"\dx +\d.*-.* identical", done.stdout)
+    code = "from app.plain import Good; Good().dump({})"
+    done = run("-m", "althaia", "profile", "-c", code, env={"PYTHONIOENCODING": "ascii"})
+    assert " us " in done.stderr
 
 
 def test_a_mistyped_command(run):

@@ -277,3 +277,12 @@ def test_data_files(tmp_path):
     ):
         with pytest.raises(CommandError, match=said):
             read(name, text)
+
+
+def test_a_worker_whose_command_was_killed_says_nothing():
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [sys.executable, "-m", "althaia.cli.worker"]
+    done = subprocess.run(words, input=b'{"do": "start"}\n', stdout=writer, stderr=-1, check=False)
+    os.close(writer)
+    assert done.stderr == b""

@@ -12,7 +12,7 @@ pytestmark = NEEDS_ENGINE
 PROGRAM = """
 import contextvars, os, sys, time
 from types import SimpleNamespace
-from marshmallow import Schema, ValidationError, fields, post_load
+from marshmallow import Schema, ValidationError, fields, post_load, pre_dump
 
 application = contextvars.ContextVar("application")
 
@@ -43,6 +43,12 @@ class Taken(Flat):
         loads += 1
         return SimpleNamespace(**data)
 
+class Hooked(Flat):
+    @pre_dump(pass_collection=True)
+    def seen(self, rows, **options):
+        assert type(rows) is type(iter([]))
+        return rows
+
 class Rare(Flat):
     pass
 
@@ -59,7 +65,8 @@ def main():
         Flat(many=True).dump([Row()] * 500)
         assert Taken().load({"number": "7", "text": "x"}).number == 7
         Odd().dump(Row())
-        Flat().dumps(iter([Row()]), many=True)
+        Flat().dumps(iter([Row()] * 50), many=True)
+        Hooked().dumps(iter([Row()]), many=True)
         try:
             Flat().load({"number": "x"})
         except ValidationError as error:
@@ -111,7 +118,8 @@ def test_lists_gain_most(found):
 
 def test_what_cannot_be_measured_says_why(found):
     assert "__getattribute__" in line(found, "Odd", "dump")["why"]
-    assert "can be read only once" in line(found, "Flat", "dumps")["why"]
+    assert "can be read only once" in line(found, "Hooked", "dumps")["why"]
+    assert line(found, "Flat", "dumps")["measured"] > 2
     assert line(found, "Rare", "loads")["why"] == "no instance was used often enough"
     assert [each["schema"] for each in found["lines"] if each["measured"]].count("__main__.Odd") < 2
 

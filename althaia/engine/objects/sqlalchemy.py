@@ -24,8 +24,9 @@ GET = frozenset({"771f48c168547000", "84ccaddb75a7e39c"})
 GET_WITH_PERMISSION = frozenset({"771f48c168547000"})
 """Those that read ``_supports_population`` of the descriptor, which caches the value."""
 
-ROWS = frozenset({"40a2a5f674aa55e0", "7962ddc815e2072f", "c8d76b65edfacb0e"})
-"""``engine/_row_cy.py`` of 2.1, ``resultproxy.pyx`` and ``_py_row.py`` of 2.0."""
+ROWS = frozenset({"40a2a5f674aa55e0", "7962ddc815e2072f", "703b4c8cb4dd0b8e", "c8d76b65edfacb0e"})
+"""``engine/_row_cy.py`` of 2.1, ``resultproxy.pyx`` (without its first comment before 2.0.24) and
+``_py_row.py`` of 2.0."""
 
 IMPLEMENTATIONS = ("ScalarAttributeImpl", "ScalarObjectAttributeImpl", "CollectionAttributeImpl")
 
