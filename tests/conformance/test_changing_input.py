@@ -70,30 +70,6 @@ def test_the_keys_of_the_input_change(ma, log, change, how, unknown):
     several(log, lambda: schema.load(data, unknown=unknown), data, start)
 
 
-@pytest.mark.parametrize("changed", range(6))
-@pytest.mark.parametrize("unknown", ["raise", "include", "exclude"])
-@pytest.mark.parametrize("order", ["the same", "another"])
-@pytest.mark.parametrize("change", ["add", "take away"])
-def test_the_keys_of_one_record_among_others_change(ma, log, change, changed, unknown, order):
-    """All records before have the same keys, which the step remembers."""
-    records = []
-
-    def check(value):
-        if value == changed:
-            change_keys(records[value], change)
-
-    own = ma.fields.Raw(validate=check)
-    schema = ma.Schema.from_dict({"a": ma.fields.Raw(), "b": own, "c": ma.fields.Raw()})()
-    start = [{"a": 1, "b": i, "c": 3} for i in range(6)]
-    if order == "another":
-        start[3] = dict(reversed(start[3].items()))
-        start[4] = {"a": 1, "b": 4, "d": 3}
-    for _ in range(4):
-        records[:] = [dict(record) for record in start]
-        log.attempt(schema.load, records, many=True, unknown=unknown)
-        log("input", records)
-
-
 def test_the_last_field_empties_the_input(ma, log):
     data = {}
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import collections.abc
 import contextlib
 import copy
-import datetime as dt
-import decimal
 import functools
 import importlib
 import inspect
@@ -29,7 +27,7 @@ import pytest
 
 from tests.conformance.harness import is_compiled, libraries, plans_off
 from tests.conformance.lacking import only
-from tests.conformance.material import VALUES, PlainText, Proxy, subclass
+from tests.conformance.material import PlainText, Proxy, subclass
 
 UPSTREAM, OURS = libraries()
 MODULES = (
@@ -224,20 +222,6 @@ def test_keywords_may_be_of_a_string_subclass(ma, log):
     log.attempt(schema.dump, {"a": 1}, **{Name("nope"): True})
 
 
-@pytest.mark.parametrize("target", [value for value in VALUES if value.startswith("proxy-")])
-def test_helpers_believe_a_proxy(ma, log, target):
-    proxy = VALUES[target]()
-    for name in ("is_sequence_but_not_string", "is_collection", "ensure_text_type"):
-        log.attempt(getattr(ma.utils, name, str), proxy)
-    log.attempt(lambda: ma.ValidationError(proxy).messages == [proxy])
-    log.attempt(lambda: ma.ValidationError(proxy).normalized_messages())
-    log.attempt(lambda: ma.validate.Regexp(proxy).regex.pattern)
-    log.attempt(lambda: ma.Schema(only=proxy).only)
-    log.attempt(lambda: ma.utils.set_value(proxy, "a.b", 1))
-    log.attempt(lambda: ma.Schema().load(proxy))
-    log.attempt(lambda: ma.fields.Nested(proxy).schema)
-
-
 def test_a_class_or_field_behind_a_proxy(ma, log):
     field = Proxy(ma.fields.Integer())
     log.attempt(lambda: ma.Schema.from_dict({"f": field})().fields)
@@ -259,42 +243,6 @@ def test_string_subclasses_are_strings_everywhere(ma, log):
     log.attempt(schema(unknown=PlainText("exclude")).load, {"zz": 1})
     log.attempt(ma.ValidationError, PlainText("x"), PlainText("name"))
     log("key", [type(key).__name__ for key in schema().load({"A": "1"})["x"]])
-
-
-def test_annotations_are_words_for_people(ma, log):
-    """Taken as C types they would refuse each of these."""
-    log.attempt(lambda: ma.ValidationError("x", None).normalized_messages())
-    log.attempt(lambda: ma.ValidationError("x", field_name=3).normalized_messages())
-    log.attempt(lambda: ma.validate.Length(min=1.5)("a"))
-    log.attempt(lambda: ma.validate.Length(equal=True)("ab"))
-    log.attempt(lambda: ma.validate.Range(min=decimal.Decimal(1), min_inclusive=0)(1))
-    log.attempt(lambda: ma.validate.Regexp(re.compile("a"), flags="x")("b"))
-    log.attempt(lambda: ma.validate.OneOf({"a": 1}.keys(), labels={"x": 1}.values())("z"))
-    log.attempt(lambda: ma.fields.Float(allow_nan="yes").deserialize("nan"))
-    log.attempt(lambda: ma.fields.Decimal(places="2").deserialize("1"))
-    log.attempt(lambda: ma.fields.Boolean(truthy="yn").truthy)
-    log.attempt(lambda: ma.fields.TimeDelta(precision=PlainText("seconds")).deserialize(5))
-    log.attempt(lambda: ma.Schema(many=1).dump([]))
-    log.attempt(lambda: ma.Schema(partial=0, unknown=None).load({}))
-    log.attempt(lambda: ma.fields.Field(required=[], allow_none="", metadata=[("a", 1)]).metadata)
-    log.attempt(lambda: ma.fields.Tuple([ma.fields.Raw()]).tuple_fields)
-    log.attempt(lambda: ma.fields.Constant(None).deserialize(3))
-    log.attempt(lambda: ma.utils.get_value([1, 2], 1))
-    log.attempt(lambda: ma.utils.get_value({1: 2}, 1))
-    log.attempt(lambda: ma.Schema.from_dict({}, name=PlainText("N")).__name__)
-
-
-@pytest.mark.parametrize("value", [10**400, -(10**19), 1e308, float("inf"), -0.0, True])
-def test_arithmetic_has_no_width(ma, log, value):
-    for function in ("from_timestamp", "from_timestamp_ms"):
-        log.attempt(getattr(ma.utils, function), value)
-    for name in ("Integer", "Float", "Decimal", "TimeDelta", "Boolean"):
-        log.attempt(getattr(ma.fields, name)().deserialize, value)
-    for precision in ("microseconds", "milliseconds", "weeks"):
-        delta = dt.timedelta(days=-3, microseconds=1)
-        log.attempt(ma.Schema.from_dict({"f": ma.fields.TimeDelta(precision)})().dump, {"f": delta})
-    log.attempt(ma.utils.get_value, [1, 2, 3], -1)
-    log.attempt(ma.utils.get_value, [1, 2, 3], value)
 
 
 # What has too few or cannot be unpacked is said in Cython's words, from CPython 3.14 on also what

@@ -42,9 +42,6 @@ def test_making_schemas(ma, log, what):
 
 
 ARGUMENTS = {
-    "dump-nothing": lambda schema: schema.dump(),
-    "dump-too-many": lambda schema: schema.dump({}, True),
-    "dump-unheard-of": lambda schema: schema.dump({}, nope=1),
     "load-nothing": lambda schema: schema.load(),
     "load-unheard-of": lambda schema: schema.load({}, nope=1),
     "load-positional": lambda schema: schema.load({}, True),
@@ -64,24 +61,6 @@ def test_arguments(ma, log, what):
     schema = schema_of(ma, {"f": ma.fields.Integer()})
     for _ in range(2):
         log.attempt(ARGUMENTS[what], schema)
-
-
-def test_messages_of_the_schema(ma, log):
-    class Base(ma.Schema):
-        error_messages = {"unknown": "base unknown", "type": "base type"}
-        f = ma.fields.Raw()
-
-    class S(Base):
-        error_messages = {"unknown": ["own", "unknown"]}
-
-    for schema in (Base(), S()):
-        log("messages", schema.error_messages)
-        for data in ({"g": 1}, 3, [3, {"g": 1}]):
-            log.attempt(schema.load, data)
-            log.attempt(schema.load, data, many=True)
-        schema.error_messages["type"] = {"nested": "dict"}
-        log.attempt(schema.load, 3)
-        log.attempt(schema.load, [3], many=True)
 
 
 ERRORS = {

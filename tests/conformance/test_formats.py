@@ -2,7 +2,6 @@
 
 import datetime as dt
 import email.utils
-import sys
 
 import pytest
 
@@ -151,34 +150,16 @@ def test_load_of_the_other_awareness(ma, log, kind, zone, message):
     use()
 
 
-def kept(original, log):
-    return lambda *args: (log("called", len(args)), original(*args))[1]
-
-
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [
-        (email.utils, "format_datetime"), (email.utils, "parsedate_to_datetime"),
-        ("utils", "timestamp"), ("utils", "timestamp_ms"), ("utils", "is_aware"),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_what_they_rest_on_is_patched(ma, log, module, name):
-    schemas = [
-        ma.Schema.from_dict({"at": ma.fields.DateTime(format=format_)})()
-        for format_ in ("rfc", "timestamp", "timestamp_ms", "%Y-%m-%d")
-    ]
+@pytest.mark.parametrize("name", ["format_datetime", "parsedate_to_datetime"])
+def test_what_they_rest_on_is_patched(ma, log, name):
+    schema = ma.Schema.from_dict({"at": ma.fields.DateTime(format="rfc")})()
 
     def use():
-        for schema in schemas:
-            log.attempt(schema.dump, {"at": dt.datetime(2024, 2, 29)})
-            for text in ("Thu, 29 Feb 2024 08:15:30 +0000", "2024-02-29"):
-                log.attempt(schema.load, {"at": text})
+        log.attempt(schema.dump, {"at": dt.datetime(2024, 2, 29)})
+        log.attempt(schema.load, {"at": "Thu, 29 Feb 2024 08:15:30 +0000"})
 
     use()
-    if isinstance(module, str):
-        module = sys.modules[f"{ma.Schema.__module__.removesuffix('.schema')}.utils"]
-    log.patch(module, name, kept(getattr(module, name), log))
+    log.patch(email.utils, name, log.spy(name, getattr(email.utils, name)))
     use()
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import copy
 import gc
-import inspect
 import io
 import pickle
 import types
@@ -189,23 +188,6 @@ def test_a_hook_that_reads_the_fields(ma, log, look, tag):
     log("declared", [field.data_key for field in schema.declared_fields.values()])
 
 
-def test_subclasses_with_init(ma, log):
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-        b = ma.fields.Integer()
-
-        def __init__(self, *args, hidden="", **kwargs):
-            super().__init__(*args, **kwargs)
-            if hidden:
-                self.dump_fields.pop(hidden)
-                self.load_fields[hidden].load_default = 7
-
-    for _ in range(3):
-        for options in ({}, {"hidden": "a"}, {"hidden": "b"}, {"only": ("a",)}):
-            log.attempt(S(**options).dump, {"a": 1, "b": 2})
-            log.attempt(S(**options).load, {})
-
-
 @without(REMEMBERS)
 def test_attributes_of_an_instance(ma, log):
     class S(ma.Schema):
@@ -319,17 +301,6 @@ def test_constructing_an_instance_again(ma, log):
         log.attempt(schema.dump, DATA)
 
 
-def test_past_the_class(ma, log):
-    cls = classes(ma, log)
-    cls().dump(DATA)
-    for used in (False, True):
-        schema = cls()
-        if used:
-            schema.dump(DATA)
-        log("static", list(inspect.getattr_static(schema, "fields")))
-        log("own", sorted(object.__getattribute__(cls(), "__dict__")))
-
-
 @without(REMEMBERS)
 def test_the_end_of_an_instance(ma, log):
     class S(ma.Schema):
@@ -385,21 +356,6 @@ def test_a_nested_schema_that_changes_its_options(ma, log):
             schema = S(**options)
             log("dumped", schema.dump(data))
         log("options", list(schema.fields["n"].only or ()), list(schema.fields["n"].exclude))
-
-
-def test_options_that_copy_in_their_own_way(ma, log):
-    class Options(ma.SchemaOpts):
-        def __copy__(self):
-            log("copied")
-            return self
-
-    class S(ma.Schema):
-        OPTIONS_CLASS = Options
-        a = ma.fields.Integer()
-
-    for _ in range(3):
-        log("dumped", S().dump({"a": 1}))
-    log("options", S().opts is S.opts)
 
 
 def unusual_dictionaries(ma, log):

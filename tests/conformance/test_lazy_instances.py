@@ -115,24 +115,6 @@ def test_unknown_names_and_a_repr_of_ones_own(ma, log):
             log.attempt(lambda given=options: S(**given) and None)
 
 
-@pytest.mark.parametrize("name", ["__copy__", "__reduce_ex__", "__getstate__", "__len__"])
-def test_nested_schemas_that_copy_in_their_own_way(ma, log, name):
-    def method(self, *args):
-        log(name, args)
-        if name == "__copy__":
-            return type(self)()
-        return 0 if name == "__len__" else original(self, *args)
-
-    original = getattr(object, name, None)
-    inner = type("Inner", (ma.Schema,), {"x": ma.fields.Integer(), name: method})
-
-    class S(ma.Schema):
-        n = ma.fields.Nested(lambda: inner())
-
-    for _ in range(3):
-        log.attempt(S().dump, {"n": NESTED})
-
-
 def test_nothing_of_it_is_seen_on_the_class(ma, log):
     Base = ma.Schema.from_dict({"a": ma.fields.Integer()})
     before = dir(Base), sorted(vars(Base)), sorted(vars(ma.Schema))

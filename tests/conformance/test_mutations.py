@@ -4,7 +4,6 @@ import collections
 import copy
 import datetime as dt
 import decimal
-import pickle
 
 import pytest
 
@@ -310,45 +309,6 @@ def test_one_change_after_another(ma, log, first, second):
     for change in ("nothing", first, second, first):
         change_it(ma, log, change, schema)
         use(log, schema)
-
-
-def _pickled_class(ma):
-    """A class that pickle must find by name, one for each library."""
-    name = f"Pickled_{ma.__name__.replace('.', '_')}"
-    if name not in globals():
-        child = ma.Schema.from_dict({"x": ma.fields.Integer()}, name=f"{name}_child")
-        child.__module__, child.__qualname__ = __name__, f"{name}_child"
-        globals()[f"{name}_child"] = child
-        cls = type(
-            name,
-            (ma.Schema,),
-            {
-                "__module__": __name__,
-                "f": ma.fields.Integer(dump_default=3),
-                "g": ma.fields.String(),
-                "n": ma.fields.Nested(child),
-            },
-        )
-        globals()[name] = cls
-    return globals()[name]
-
-
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("used", [True, False])
-def test_pickles(ma, log, used, protocol):
-    schema = _pickled_class(ma)()
-    data = {"f": "1", "g": 2, "n": {"x": "3"}}
-    if used:
-        log.attempt(schema.dump, data)
-        log.attempt(schema.dump, data)
-    twin = pickle.loads(pickle.dumps(schema, protocol))
-    log("attributes", sorted(vars(twin)))
-    for _ in range(2):
-        log.attempt(twin.dump, data)
-    twin.fields["f"].data_key = "F"
-    twin.fields["n"].schema.fields["x"].data_key = "X"
-    log.attempt(twin.dump, data)
-    log.attempt(schema.dump, data)
 
 
 def test_a_schema_with_slots(ma, log):

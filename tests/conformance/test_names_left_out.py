@@ -117,21 +117,6 @@ def test_a_hook_of_binding_that_fills_the_place(ma, log):
     attempts(log, schema(ma, on_bind_field=on_bind_field))
 
 
-def test_a_replaced_init_fields(ma, log):
-    upstreams = ma.Schema._init_fields
-
-    def passing_on(self):
-        upstreams(self)
-
-    def looking(self):
-        log("declared", self.declared_fields["gone"], list(self.declared_fields))
-        upstreams(self)
-
-    for function in (passing_on, looking):
-        log.patch(ma.Schema, "_init_fields", function)
-        attempts(log, schema(ma))
-
-
 def test_nothing_leaves_the_name_out(ma, log):
     """Upstream cannot bind None. It says so for each instance, until the name is left out."""
     cls = type("Open", (declaring(ma, "gone"),), {"id": ma.fields.Integer()})
@@ -141,17 +126,6 @@ def test_nothing_leaves_the_name_out(ma, log):
     attempts(log, cls, load_only=("gone",))
     cls.opts.exclude = ("gone",)
     attempts(log, cls)
-
-
-def test_only_some_names_are_declared_by_the_options(ma, log):
-    class Some(declaring(ma, "gone")):
-        Meta = meta(fields=("name", "id"))
-        id = ma.fields.Integer()
-        name = ma.fields.String()
-
-    for options in OPTIONS:
-        if "inner" not in str(options):
-            attempts(log, Some, **options)
 
 
 CHANGES = written(

@@ -2,7 +2,6 @@
 
 # ruff: noqa: E741
 import itertools
-import pickle
 
 import pytest
 
@@ -278,45 +277,6 @@ def test_fields_inside_fields(ma, log, kind, change):
         log("same", field is inner.fields["f"], schema.fields["m"].schema.fields["f"] is field)
         within = getattr(field, "inner", None)
         log("bound", within and (within.parent is field, within.name, within.root is inner))
-
-
-def test_hooks_are_given_the_copy(ma, log):
-    class Inner(ma.Schema):
-        a = ma.fields.Integer()
-
-        @ma.post_dump
-        def after(self, data, **kwargs):
-            log("copy", self is current[-1].fields["n"].schema, list(self.fields), self.partial)
-            self.seen = getattr(self, "seen", 0) + 1
-            return {**data, "seen": self.seen}
-
-        @ma.pre_load
-        def before(self, data, **kwargs):
-            self.unknown = "include"
-            return data
-
-    class Outer(ma.Schema):
-        n = ma.fields.Nested(Inner(partial=True))
-
-    current = []
-    for _ in range(COPIES):
-        current.append(Outer())
-        for _ in range(2):
-            log.attempt(current[-1].dump, {"n": {"a": 1}})
-            log.attempt(current[-1].load, {"n": {"a": 1, "q": 2}})
-            log.attempt(current[-1].load, {"n": {"a": 1, "q": 2}})
-
-
-@pytest.mark.parametrize("protocol", [0, 2, 4])
-def test_pickled(ma, log, protocol):
-    outer, inner = classes(ma)
-    for _ in range(COPIES):
-        schema = outer()
-        schema.dump(ROW)
-        for each in (schema, inner, schema.fields["n"].schema):
-            state = each.__reduce_ex__(protocol)
-            log("state", sorted(state[2]), type(state[2]), sorted(each.__getstate__()))
-    log("pickled", pickle.loads(pickle.dumps(vars(inner)["exclude"], protocol)))
 
 
 @pytest.mark.parametrize("name", ["load_only", "dump_only", "only", "exclude"])

@@ -85,63 +85,6 @@ def test_options_without_index_errors(ma, log, whose, moment):
     _use(log, schema)
 
 
-@pytest.mark.parametrize("collection", [True, False])
-@pytest.mark.parametrize("nested", [True, False])
-def test_pre_load_changes_index_errors(ma, log, nested, collection):
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
-        @ma.pre_load(pass_collection=collection)
-        def change(self, data, **kwargs):
-            self.opts.index_errors = not self.opts.index_errors
-            return data
-
-    Parent = ma.Schema.from_dict({"rows": ma.fields.Nested(S, many=True)})
-    schema = Parent() if nested else S(many=True)
-    for _ in range(4):
-        log.attempt(schema.load, {"rows": ROWS} if nested else ROWS)
-
-
-def test_settings_that_are_not_set(ma, log):
-    class S(ma.Schema):
-        a = ma.fields.Integer(required=True)
-
-        def __getattr__(self, name):
-            log("asked for", name)
-            return {"many": False, "partial": True, "unknown": "include"}[name]
-
-    schema = S()
-    _use(log, schema)
-    for name in ("partial", "unknown", "many"):
-        delattr(schema, name)
-        _use(log, schema)
-        log.attempt(schema.loads, '{"b": 1}')
-
-
-@pytest.mark.parametrize("value", [True, False])
-def test_many_that_answers_for_its_truth(ma, log, value):
-    class Flag:
-        def __bool__(self):
-            log("asked for its truth")
-            return value
-
-    Plain = ma.Schema.from_dict({"a": ma.fields.Integer(required=True)})
-
-    class Hooked(Plain):
-        loaded = ma.post_load(log.hook("loaded"))
-
-        dumping = ma.pre_dump(log.hook("dumping"))
-
-    given = [{"a": 1}] if value else {"a": 1}
-    text = '[{"a": 1}]' if value else '{"a": 1}'
-    for cls in (Plain, Hooked):
-        schema = cls(many=Flag())
-        for name in ("load", "loads", "dump", "dumps") * 3:
-            data = text if name == "loads" else given
-            log.attempt(getattr(schema, name), data)
-            log.attempt(getattr(cls(), name), data, many=Flag())
-
-
 def test_a_class_without_options(ma, log):
     S = ma.Schema.from_dict({"a": ma.fields.Integer()})
     for _ in range(4):

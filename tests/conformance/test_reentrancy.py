@@ -1,14 +1,12 @@
 """User code that changes, resolves or looks into the schema whose call is running."""
 
 import datetime as dt
-import gc
 import weakref
 from collections import UserDict
 
 import pytest
 
 from tests.conformance.material import written
-from tests.interpreters import PYPY
 
 pytestmark = pytest.mark.usefixtures("hooked_at_once")
 
@@ -133,52 +131,6 @@ def test_whoever_saw_a_nested_schema_being_made_does_not_meet_it_again(ma, log):
     kept.clear()
 
 
-@pytest.mark.parametrize("load_only", [(), ("inner.secret",)])
-def test_looking_into_an_instance_while_it_is_looked_into(ma, log, load_only):
-    """The collector runs while an instance is built in full, and with it a finalizer that looks
-    into the same instance."""
-    fails = [True]
-    Inner = ma.Schema.from_dict({"x": ma.fields.String(), "secret": ma.fields.String()})
-
-    def make():
-        if fails[0]:
-            raise RuntimeError("not yet")
-        return Inner
-
-    class Outer(ma.Schema):
-        first = ma.fields.String()
-        inner = ma.fields.Nested(make)
-        method = ma.fields.Method("one")
-
-        def one(self, obj):
-            return 1
-
-    class Looking:
-        def __init__(self, schema):
-            self.schema = schema
-            self.cycle = self
-
-        def __del__(self):
-            _ = self.schema.fields
-
-    value = {"inner": {"x": "a", "secret": "b"}}
-    thresholds = gc.get_threshold()
-    try:
-        for threshold in range(1, 80):
-            schema = Outer(load_only=load_only)
-            fails[0] = True
-            log.attempt(schema.dump, value)
-            Looking(schema)
-            gc.set_threshold(threshold)
-            field = schema.fields["inner"]
-            gc.set_threshold(*thresholds)
-            fails[0] = False
-            log("bound", field.root is schema, field.parent is schema)
-            log.attempt(schema.dump, value)
-    finally:
-        gc.set_threshold(*thresholds)
-
-
 CHANGES_OF_AN_INSTANCE = written(
     {}, "ma, log, made, cls",
     only='made.only = {"x"}',
@@ -291,29 +243,6 @@ def test_a_callable_that_resolves_its_own_field(ma, log, returned, direction):
         for _ in range(2):
             call()
         schema = None
-
-
-@pytest.mark.parametrize("direction", ["dump", "load"])
-@pytest.mark.parametrize("called", [False, True])
-@pytest.mark.skipif(PYPY, reason="how often PyPy asks depends on what it has met before")
-def test_what_answers_for_its_class_is_asked_as_often(ma, log, direction, called):
-    Inner = ma.Schema.from_dict({"x": ma.fields.String()})
-
-    class Proxy:
-        @property
-        def __class__(self):
-            log("class")
-            return Proxy if called else type(Inner)
-
-        def __call__(self, *args, **options):
-            log("call", sorted(options))
-            return Inner(*args, **options)
-
-    proxy = Proxy()
-    for nested in (proxy, lambda: proxy):
-        outer = ma.Schema.from_dict({"inner": ma.fields.Nested(nested)})
-        for _ in range(4):
-            log.attempt(getattr(outer(), direction), {"inner": {"x": "a"}})
 
 
 def test_a_class_of_the_metaclass_that_is_no_schema(ma, log):

@@ -168,21 +168,6 @@ def test_choices(ma, log, choices):
             log.attempt(schema.load, {"f": value})
 
 
-def test_types_made_and_dropped(ma, log):
-    """A new class may get the address, and the version, of one that is gone."""
-    for number in range(60):
-
-        class Own(ma.fields.Integer):
-            if number % 2:
-
-                def _serialize(self, value, *args, **kwargs):
-                    return ("own", value)
-
-        schema = schema_of(ma, {"f": Own()})
-        log.attempt(schema.dump, {"f": number})
-        log.attempt(schema.dump, {"f": number})
-
-
 def test_a_type_changed_very_often(ma, log):
     """CPython stops giving version tags to a type that changes a thousand times."""
 
@@ -201,24 +186,3 @@ def test_a_type_changed_very_often(ma, log):
     log.attempt(schema.load, {"f": 1})
     Own._serialize = lambda self, value, *args, **kwargs: ("again", value)
     log.attempt(schema.dump, {"f": 1})
-
-
-def test_contexts(ma, log):
-    import importlib
-
-    context = importlib.import_module(f"{ma.__name__}.experimental.context")
-
-    class S(ma.Schema):
-        f = ma.fields.Function(lambda obj: context.Context.get(default="none"))
-        m = ma.fields.Method("method")
-
-        def method(self, obj):
-            return context.Context.get(default="none")
-
-    for value in ("none", {"user": 1}):
-        if value == "none":
-            log.attempt(S().dump, {})
-        else:
-            with context.Context(value):
-                log.attempt(S().dump, {})
-                log.attempt(S().dump, [{}], many=True)

@@ -15,7 +15,6 @@ from tests.conformance.material import (
     Mapped,
     MultiDict,
     Plain,
-    PlainText,
     meta,
     schema_of,
 )
@@ -192,13 +191,6 @@ def test_the_default_object_is_passed_on(ma, log):
     return [schema.dump({}), schema.dump({})]
 
 
-@pytest.mark.parametrize("order", ["f g h", "h g f", "g h f"])
-def test_key_order(ma, log, order):
-    fields = {name: ma.fields.Raw() for name in order.split()}
-    schema = schema_of(ma, fields)
-    return [schema.dump({"f": 1, "g": 2, "h": 3}), schema.dump({"h": 3}), schema.dump({})]
-
-
 MAPPINGS = {
     "dict": dict,
     "ordered-dict": collections.OrderedDict,
@@ -334,12 +326,6 @@ def test_hostile_keys(ma, log):
     for key in (Key("f"), Key("z"), 1, None, ("f",), 1.5, b"f"):
         for unknown in (ma.RAISE, ma.INCLUDE, ma.EXCLUDE):
             log.attempt(schema.load, {key: 1, "g": 2}, unknown=unknown)
-
-
-def test_keys_of_a_str_subclass(ma, log):
-    Key = PlainText
-    schema = schema_of(ma, {"f": ma.fields.Raw(), "g": ma.fields.Raw()}, unknown=ma.INCLUDE)
-    return schema.load({Key("f"): 1, Key("z"): 2})
 
 
 @pytest.mark.parametrize("unknown", ["raise", "exclude", "include", "odd", None, True, 0])

@@ -141,23 +141,6 @@ def test_the_load_side():
     assert "  load: 4 of 5 fields planned (odd runs its own code, as slowly as without " in text
 
 
-def test_as_dict_is_plain_data():
-    shown = json.loads(json.dumps(althaia.explain(Order).as_dict()))
-    assert shown["schema"] == "tests.plans.test_explain.Order"
-    assert [each["name"] for each in shown["dump"]["fields"]] == list(Order().fields)
-    assert shown["built"] == "tests.plans.test_explain.Slug defines _bind_to_schema"
-    assert shown["dump"]["hooks"] == {"post_dump": ["wrap"]}
-    values = shown["dump"]["fields"][3]["inner"][1]
-    nothing = dict.fromkeys(("source", "reads", "key", "nested"))
-    assert values == nothing | {"checks": [], "inner": [], "unresolved": ""} | {
-        "name": "values",
-        "field": f"{__name__}.Slug",
-        "step": "field's own _serialize",
-        "narrow": False,
-        "why": f"_serialize is overridden by {__name__}.Slug",
-    }
-
-
 def test_the_schema_is_left_as_it_was():
     New = type("New", (Order,), {})
     schema = New()
@@ -191,16 +174,6 @@ def test_a_schema_of_the_real_marshmallow(wrong):
     disabled = types.SimpleNamespace(disable=True)
     with mock.patch("althaia.engine.explain.settings", return_value=disabled):
         assert "no plans run: ALTHAIA_DISABLE is set" in althaia.explain(wrong).as_text()
-
-
-def test_a_class_that_wants_arguments_says_so_itself():
-    class Picky(ma.Schema):
-        def __init__(self, needed):
-            super().__init__()
-
-    with pytest.raises(TypeError, match=r"Picky cannot be made without .* an instance: .*needed"):
-        althaia.explain(Picky)
-    assert althaia.explain(Picky(1)).summary()
 
 
 def test_schemas_that_nest_themselves_end():

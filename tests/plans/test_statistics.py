@@ -318,17 +318,6 @@ def test_counters_go_with_their_class_and_never_fall():
     assert before >= 0 == total(reset=True) - 3 == total()
 
 
-def test_what_is_not_a_list_is_never_asked_for_its_length(schema):
-    class Rows:
-        def __iter__(self):
-            return iter([{"a": 1}, {"a": 2}])
-
-        def __len__(self):
-            raise AssertionError("a queryset would run another query")
-
-    assert len(schema.dump(Rows(), many=True)) == 2
-
-
 def test_a_serialize_of_the_schemas_own_counts_what_comes_back():
     def serialize(self, obj, *, many=False):
         return obj if many else ma.Schema._serialize(self, obj, many=many)

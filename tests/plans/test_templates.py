@@ -107,28 +107,6 @@ def test_objects_like_one_that_lacked_half_get_no_room_for_it(size):
     assert sys.getsizeof(results[-3]) == sys.getsizeof(half)
 
 
-@pytest.mark.parametrize("value", [None, 1, "x", 1.5, (), (1,), [], {}, ma.missing])
-@pytest.mark.parametrize("way", WAYS)
-def test_the_collector_sees_what_it_would_see(way, value):
-    schema = raw(*KEYS)
-    expected = {}
-    for key in KEYS if value is not ma.missing else ():
-        expected[key] = value
-    assert gc.is_tracked(WAYS[way](schema, dict(expected))) == gc.is_tracked(expected)
-
-
-def test_results_in_a_circle_are_collected():
-    Marked = type("Marked", (), {})
-    schema = raw(*KEYS)
-    before = len([each for each in gc.get_objects() if type(each) is Marked])
-    for _ in range(100):
-        result = schema.dump(dict.fromkeys(KEYS, Marked()))
-        result["a"] = result
-    del result
-    gc.collect()
-    assert len([each for each in gc.get_objects() if type(each) is Marked]) == before
-
-
 ACTIONS = {
     "set": lambda found, key, number: found.__setitem__(key, number),
     "pop": lambda found, key, number: found.pop(key, None),
