@@ -18,11 +18,8 @@ class Scripted:
     """A contestant that gives a known output and takes a known time."""
 
     def __init__(self, library, output, seconds):
-        self.library = library
-        self.cases = [SMALL.name]
-        self.output = output
-        self.seconds = seconds
-        self.timed = 0
+        self.library, self.output, self.seconds = library, output, seconds
+        self.cases, self.timed = [SMALL.name], 0
 
     def ask(self, do, **details):
         if do == "prepare":
@@ -73,11 +70,8 @@ def test_three_real_processes():
         assert absent == {}
         assert "marshmallow" in running[0].versions
         measured = measure(SMALL, running, 1, 0.001)
-    assert {name: r.wrong or r.failed for name, r in measured.results.items()} == {
-        "upstream": None,
-        "althaia": None,
-        "hand-written": None,
-    }
+    wrong = {name: result.wrong or result.failed for name, result in measured.results.items()}
+    assert wrong == dict.fromkeys(("upstream", "althaia", "hand-written"))
     assert all(result.ratio.median > 0 for result in measured.results.values())
 
 

@@ -28,28 +28,25 @@ def script(tmp_path):
 def test_both_result_lines_and_the_ratio_for_each_way_of_use(script):
     said = []
     assert upstream_script.run(script, say=said.append) == 0
-    assert said == [
-        "benchmark.py --object-count 1000",
-        "  marshmallow  Result: 1000.00 usec/dump",
-        "  althaia      Result: 250.00 usec/dump",
-        "  ratio        4.00×",
-        "benchmark.py --iterations=5 --repeat=5 --object-count 20000",
-        "  marshmallow  Result: 20000.00 usec/dump",
-        "  althaia      Result: 5000.00 usec/dump",
-        "  ratio        4.00×",
-        "benchmark.py --iterations=10 --repeat=10 --object-count 10000",
-        "  marshmallow  Result: 10000.00 usec/dump",
-        "  althaia      Result: 2500.00 usec/dump",
-        "  ratio        4.00×",
-    ]
+    expected = []
+    for words, count in (
+        ("", 1000),
+        ("--iterations=5 --repeat=5 ", 20000),
+        ("--iterations=10 --repeat=10 ", 10000),
+    ):
+        expected += [
+            f"benchmark.py {words}--object-count {count}",
+            f"  marshmallow  Result: {count}.00 usec/dump",
+            f"  althaia      Result: {count // 4}.00 usec/dump",
+            "  ratio        4.00×",
+        ]
+    assert said == expected
 
 
 def test_what_can_go_wrong_is_said(tmp_path, script):
     with pytest.raises(FileNotFoundError, match=r"nope\.py: no such file"):
         upstream_script.run(tmp_path / "nope.py")
-    script.write_text("raise SystemExit('no good')")
-    with pytest.raises(upstream_script.ScriptFailed, match="no good"):
-        upstream_script.run(script, quick=True)
-    script.write_text("print('done')")
-    with pytest.raises(upstream_script.ScriptFailed, match="'done'"):
-        upstream_script.run(script, quick=True)
+    for text, said in (("raise SystemExit('no good')", "no good"), ("print('done')", "'done'")):
+        script.write_text(text)
+        with pytest.raises(upstream_script.ScriptFailed, match=said):
+            upstream_script.run(script, quick=True)

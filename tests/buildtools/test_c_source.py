@@ -30,23 +30,27 @@ def test_every_place_is_mended():
         assert c_source.mended(text, "x.c") == expected
 
 
-def test_a_place_of_another_form_stops_the_build():
-    for fault in c_source.FAULTS:
-        if fault.marker == fault.found:
-            continue
-        with pytest.raises(BuildError, match="unknown form"):
-            c_source.mended(f"before {fault.marker} after", "x.c")
+UNKNOWN = "x = PyObject_IsInstance(a, b); "
+STOPPED = {
+    **{
+        f"a fault {number}": (c_source.mended, f"before {fault.marker} after", "unknown form")
+        for number, fault in enumerate(c_source.FAULTS)
+        if fault.marker != fault.found
+    },
+    "an unchecked isinstance": (c_source.mended, f"{UNKNOWN}\n", "nobody notices"),
+}
 
 
-def test_an_unchecked_isinstance_stops_the_build():
-    checked = "x = PyObject_IsInstance(a, b); if (unlikely(x == -1)) __PYX_ERR(0, 1, l)\n"
-    assert c_source.mended(checked, "x.c") == checked
-    with pytest.raises(BuildError, match="nobody notices"):
-        c_source.mended("x = PyObject_IsInstance(a, b); \n", "x.c")
+@pytest.mark.parametrize(("change", "text", "said"), STOPPED.values(), ids=STOPPED)
+def test_a_place_of_another_form_stops_the_build(change, text, said):
+    with pytest.raises(BuildError, match=said):
+        change(text, "x.c")
 
 
 def test_a_source_without_faults_stays_as_it_is():
-    assert c_source.mended("int x;\n", "x.c") == "int x;\n"
+    checked = f"{UNKNOWN}if (unlikely(x == -1)) __PYX_ERR(0, 1, l)\n"
+    for text in ("int x;\n", checked):
+        assert c_source.mended(text, "x.c") == text
 
 
 LOOP = """\
@@ -99,17 +103,17 @@ def test_each_wrapper_gets_one_check_and_the_file_one_header():
 
 
 @pytest.mark.parametrize(
-    "source",
+    ("change", "source"),
     [
-        HEAD + FUNCTION.format(number=1).replace(" (wrapper)", ""),
-        HEAD + FUNCTION.format(number=1).replace("static PyObject *__pyx_pw", "PyObject *__pyx_pw"),
-        FUNCTION.format(number=1),
+        (c_source.checked, HEAD + FUNCTION.format(number=1).replace(" (wrapper)", "")),
+        (c_source.checked, HEAD + FUNCTION.format(number=1).replace("static PyObject", "PyObject")),
+        (c_source.checked, FUNCTION.format(number=1)),
     ],
     ids=["no place for a check", "no wrapper known", "no header to include after"],
 )
-def test_an_unknown_form_of_wrappers_stops_the_build(source):
+def test_an_unknown_form_of_wrappers_stops_the_build(change, source):
     with pytest.raises(BuildError, match=r"mod\.c"):
-        c_source.checked(source, "mod.c")
+        change(source, "mod.c")
 
 
 WRAPPER = """\
@@ -181,14 +185,11 @@ def test_names_are_completed_before_code_objects_are_made():
     assert "static const char* __pyx_f[]" in text
     assert text.index("althaia_name_files(") < text.index("__Pyx_CreateCodeObjects(")
     assert "constants[] = {NULL}" in text
-
-
-def test_the_names_of_all_included_files_are_completed():
-    text = c_source.named(
-        SOURCE + CODE_OBJECT.format("run_dump") + CODE_OBJECT.format("run_load"), NAME
-    )
+    # Those of all included files.
+    included = CODE_OBJECT.format("run_dump") + CODE_OBJECT.format("run_load")
     prefix = "&__pyx_mstate->__pyx_kp_u_althaia_run_"
-    assert f"constants[] = {{{prefix}dump, {prefix}load, NULL}}" in text
+    constants = f"constants[] = {{{prefix}dump, {prefix}load, NULL}}"
+    assert constants in c_source.named(SOURCE + included, NAME)
 
 
 @pytest.mark.parametrize(

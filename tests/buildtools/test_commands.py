@@ -4,7 +4,6 @@ import shutil
 import subprocess
 import sys
 from argparse import Namespace
-from pathlib import Path
 
 import pytest
 
@@ -40,20 +39,14 @@ def typed(layout, *words):
     return processes.run("-m", "buildtools", *words, cwd=layout.root, timeout=900)
 
 
-def test_patches_check_as_typed(layout, options):
+def test_as_typed(layout, options, tmp_path):
     done = typed(layout, "patches", "check", "--upstream", str(options.upstream))
     assert done.returncode == 0, done.stderr
     assert "seam-dump.patch: Schema.dump, line " in done.stdout
-
-
-def test_an_error_as_typed(layout, tmp_path):
     done = typed(layout, "patches", "check", "--upstream", str(tmp_path))
     assert done.returncode == 1
     assert "without src/marshmallow/schema.py" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_help_lists_the_topics(layout):
     shown = typed(layout, "--help").stdout
     for topic in ("build", "patches", "lock", "semantics", "fetch", "copy"):
         assert topic in shown
@@ -68,39 +61,33 @@ def test_refreshing_what_is_up_to_date_changes_nothing(scratch, options):
 
 
 def test_what_somebody_has_read_is_not_shown_again(layout, scratch, older_line, capsys):
-    older = Namespace(upstream=None, release=older_line.version)
     names = ["fields.TimeDelta._serialize", "fields.TimeDelta._deserialize"]
     forget(scratch.semantics, *names)
 
-    def shown():
-        assert commands.semantics_diff(scratch, Namespace(**vars(older), names=False)) == 1
+    def shown(code, **options):
+        options = Namespace(upstream=None, release=older_line.version, **options)
+        assert commands.semantics_diff(scratch, options) == code
         return capsys.readouterr().out
 
-    before = shown()
-    assert commands.semantics_diff(scratch, Namespace(**vars(older), names=True)) == 1
-    assert "fields.TimeDelta._serialize\n" in capsys.readouterr().out
+    assert "fields.TimeDelta._serialize\n" in shown(1, names=True)
+    before = shown(1, names=False)
     assert all(f"{name}\n" in before for name in names)
     assert "fields.TimeDelta._serialize\n    rests on it: dump of TimeDelta\n" in before
     assert "self.serialization_type" in before
-    read = Namespace(**vars(older), functions=names, why="read", variant=None)
-    commands.semantics_accept(scratch, read)
+    read = {"upstream": None, "release": older_line.version, "why": "read", "variant": None}
+    commands.semantics_accept(scratch, Namespace(functions=names, **read))
     capsys.readouterr()
-    assert commands.semantics_diff(scratch, Namespace(**vars(older), names=False)) == 0
-    assert not any(f"{name}\n" in capsys.readouterr().out for name in names)
+    assert not any(f"{name}\n" in shown(0, names=False) for name in names)
     text = scratch.semantics.read_text("utf-8")
     assert '[equal."fields.TimeDelta._serialize"]' in text
     assert '"3.26.2: read"' in text
+    with pytest.raises(BuildError, match="no function of marshmallow's"):
+        commands.semantics_accept(scratch, Namespace(functions=["fields.Nothing"], **read))
 
 
 def test_the_page_of_releases_is_up_to_date(layout):
     written = (layout.root / "docs" / "releases.md").read_text("utf-8")
     assert written == commands.releases_page(layout)
-
-
-def test_what_is_no_function_of_any_release_is_not_accepted(scratch, options):
-    read = Namespace(**vars(options), functions=["fields.Nothing"], why="read", variant="x")
-    with pytest.raises(BuildError, match="no function of marshmallow's"):
-        commands.semantics_accept(scratch, read)
 
 
 def test_another_release_needs_its_hashes(layout, scratch, older_line):
@@ -116,21 +103,13 @@ def test_another_release_needs_its_hashes(layout, scratch, older_line):
     assert '"base.py"' in text
 
 
-def test_apply_writes_both_trees(scratch, options):
+def test_apply_writes_both_trees(scratch, options, capsys):
     commands.patches_apply(scratch, options)
     written = scratch.work / "queue"
     assert (written / "a" / "schema.py").read_bytes() != (written / "b" / "schema.py").read_bytes()
-
-
-def test_stats_and_refresh(scratch, options, capsys):
     commands.patches_refresh(scratch, options)
     commands.patches_stats(scratch, options)
     assert "patches of 16" in capsys.readouterr().out
-
-
-def test_an_unknown_release_is_not_fetched(scratch):
-    with pytest.raises(BuildError, match=r"no hash for 1\.0"):
-        commands.fetch_sources(scratch, Namespace(release="1.0"))
 
 
 def test_requirements_of_the_demo_are_few(layout):
@@ -153,18 +132,13 @@ def test_packages_that_no_suite_is_run_for_are_an_error(layout):
     assert "webargs" in str(caught.value)
 
 
-ROOT = Path(__file__).parents[2]
-
-
 @pytest.mark.skipif(shutil.which("make") is None, reason="this system has no make")
-def test_an_environment_that_make_did_not_make_is_kept(tmp_path):
+def test_an_environment_that_make_did_not_make_is_kept(layout, tmp_path):
     venv = tmp_path / "venv"
     venv.mkdir()
     (venv / "pyvenv.cfg").write_text("home = somewhere\n")
-    done = subprocess.run(
-        ["make", "demo", f"VENV={venv}", f"PYTHON={sys.executable}"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    words = ["make", "demo", f"VENV={venv}", f"PYTHON={sys.executable}"]
+    done = subprocess.run(words, cwd=layout.root, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert f"{venv} was not made by make: remove it, or name another" in done.stderr
     assert [each.name for each in venv.iterdir()] == ["pyvenv.cfg"]

@@ -1,6 +1,5 @@
 """What is compiled, how, and when a compiled module may be used again."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -8,32 +7,31 @@ import pytest
 from buildtools import compile as compiling
 from buildtools import generate
 from buildtools.layout import Layout
-from buildtools.modules import OWN, UPSTREAM, CompiledModule, compiled_modules
+from buildtools.modules import UPSTREAM, CompiledModule, compiled_modules
 from buildtools.toolchain import Toolchain, linker, toolchain
+
+FILES = {
+    "__init__.py": "",
+    "plain.py": "",
+    "engine/run.pyx": 'from althaia.engine.fast cimport run\ninclude "run/dump.pyx"\n',
+    "engine/fast.pxd": 'cdef extern from "althaia/fast.h"',
+    "engine/run/dump.pyx": "",
+    "json/writer.pyx": "",
+    "marshmallow/__init__.py": "",
+    "marshmallow/error_store.py": "",
+    "marshmallow/fields.py": "",
+    "marshmallow/experimental/__init__.py": "",
+    "marshmallow/experimental/context.py": "",
+}
 
 
 @pytest.fixture
 def tree(tmp_path):
     """A small package of the same shape as ours."""
-    for name in (
-        "althaia/__init__.py",
-        "althaia/plain.py",
-        "althaia/engine/run.pyx",
-        "althaia/engine/run/dump.pyx",
-        "althaia/json/writer.pyx",
-        "althaia/marshmallow/__init__.py",
-        "althaia/marshmallow/error_store.py",
-        "althaia/marshmallow/fields.py",
-        "althaia/marshmallow/experimental/__init__.py",
-        "althaia/marshmallow/experimental/context.py",
-    ):
-        path = tmp_path / name
+    for name, text in FILES.items():
+        path = tmp_path / "althaia" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("")
-    (tmp_path / "althaia/engine/run.pyx").write_text(
-        'from althaia.engine.fast cimport run\ninclude "run/dump.pyx"\n'
-    )
-    (tmp_path / "althaia/engine/fast.pxd").write_text('cdef extern from "althaia/fast.h"')
+        path.write_text(text)
     return Layout(tmp_path)
 
 
@@ -47,15 +45,6 @@ def test_modules_are_found_by_place_and_suffix(tree):
     }
 
 
-def test_directives():
-    assert UPSTREAM["annotation_typing"] is False
-    assert UPSTREAM["infer_types"] is False
-    assert UPSTREAM["binding"] is True
-    for directives in (UPSTREAM, OWN):
-        assert directives["freethreading_compatible"] is True
-        assert directives["language_level"] == 3
-
-
 def test_foreign_binaries_are_removed(tree):
     for name in ("fields.cpython-27-x.so", "experimental/context.cp399-win.pyd"):
         (tree.generated / name).write_bytes(b"")
@@ -64,81 +53,63 @@ def test_foreign_binaries_are_removed(tree):
     assert [*tree.package.rglob("*.so"), *tree.package.rglob("*.pyd")] == []
 
 
-def test_files_upstream_no_longer_has_are_removed(tree):
-    generate.write(tree, {"fields.py": b"x = 1\n", "py.typed": b""})
-    assert {p.name for p in tree.generated.rglob("*") if p.is_file()} == {"fields.py", "py.typed"}
-
-
-def test_unchanged_files_are_not_written_again(tree):
-    generated = {"fields.py": b"x = 1\n"}
+def test_files_upstream_no_longer_has_are_removed_and_unchanged_ones_not_written_again(tree):
+    generated = {"fields.py": b"x = 1\n", "py.typed": b""}
     generate.write(tree, generated)
+    assert {p.name for p in tree.generated.rglob("*") if p.is_file()} == {*generated}
     before = (tree.generated / "fields.py").stat().st_mtime_ns
     generate.write(tree, generated)
     assert (tree.generated / "fields.py").stat().st_mtime_ns == before
 
 
-class TestKey:
-    """A compiled module is used again only if nothing that went into it has changed."""
+TOOLS = Toolchain(("-O2",), ())
+RUN, WRITER, FIELDS = "althaia.engine.run", "althaia.json.writer", "althaia.marshmallow.fields"
 
-    tools = Toolchain(("-O2",), ())
 
-    def key(self, tree, name, **environ):
-        module = {m.name: m for m in compiled_modules(tree)}[name]
-        return compiling.key(tree, module, self.tools, environ)
+def keys(tree, environ=None):
+    """What decides whether a compiled module may be used again."""
+    found = {m.name: compiling.key(tree, m, TOOLS, environ or {}) for m in compiled_modules(tree)}
+    return {name: found[name] for name in (RUN, WRITER, FIELDS)}
 
-    def test_same_input_same_key(self, tree):
-        name = "althaia.engine.run"
-        assert self.key(tree, name) == self.key(tree, name)
 
-    @pytest.mark.parametrize(
-        "changed", ["engine/run/dump.pyx", "engine/run.pxd", "engine/fast.pxd", "fast.h"]
+@pytest.mark.parametrize(
+    ("changed", "others"),
+    [
+        *((f"engine/{name}", {RUN}) for name in ("run/dump.pyx", "run.pxd", "fast.pxd")),
+        ("fast.h", {RUN}),
+        ("marshmallow/experimental/context.py", set()),
+        ("marshmallow/fields.py", {FIELDS}),
+    ],
+)
+def test_a_module_is_made_again_if_what_went_into_it_has_changed(tree, changed, others):
+    before = keys(tree)
+    assert keys(tree) == before
+    (tree.package / changed).write_text("x = 1\n")
+    assert {name for name, key in keys(tree).items() if key != before[name]} == others
+
+
+@pytest.mark.parametrize("variable", ["CC", "CFLAGS", "LDFLAGS"])
+def test_the_compilers_settings_count(tree, variable):
+    assert keys(tree)[FIELDS] != keys(tree, {variable: "other"})[FIELDS]
+
+
+def test_directives_count(tree):
+    source = Path("althaia/marshmallow/fields.py")
+    one, two = (
+        compiling.key(tree, CompiledModule(FIELDS, source, directives, True), TOOLS, {})
+        for directives in (UPSTREAM, {**UPSTREAM, "binding": False})
     )
-    def test_our_modules_depend_on_what_they_include_and_declare(self, tree, changed):
-        before, other = self.key(tree, "althaia.engine.run"), self.key(tree, "althaia.json.writer")
-        (tree.package / changed).write_text("x = 1\n")
-        assert self.key(tree, "althaia.engine.run") != before
-        assert self.key(tree, "althaia.json.writer") == other
-
-    def test_upstreams_depend_on_their_own_source_only(self, tree):
-        before = self.key(tree, "althaia.marshmallow.fields")
-        (tree.package / "engine" / "fast.pxd").write_text("x")
-        (tree.generated / "experimental" / "context.py").write_text("x")
-        assert self.key(tree, "althaia.marshmallow.fields") == before
-        (tree.generated / "fields.py").write_text("x")
-        assert self.key(tree, "althaia.marshmallow.fields") != before
-
-    @pytest.mark.parametrize("variable", ["CC", "CFLAGS", "LDFLAGS"])
-    def test_the_compilers_settings_count(self, tree, variable):
-        name = "althaia.marshmallow.fields"
-        assert self.key(tree, name) != self.key(tree, name, **{variable: "other"})
-
-    def test_directives_count(self, tree):
-        source = Path("althaia/marshmallow/fields.py")
-        one, two = (
-            CompiledModule("althaia.marshmallow.fields", source, directives, True)
-            for directives in (UPSTREAM, {**UPSTREAM, "binding": False})
-        )
-        assert compiling.key(tree, one, self.tools, {}) != compiling.key(tree, two, self.tools, {})
+    assert one != two
 
 
 def test_cflags_that_state_a_level_are_believed():
     assert "-O2" in toolchain({}).compile_args
     assert "-O2" not in toolchain({"CFLAGS": "-O0 -pipe"}).compile_args
     assert "-g0" in toolchain({"CFLAGS": "-O0"}).compile_args
-    assert toolchain({"CFLAGS": "-O1 -g"}) == Toolchain(
-        tuple(a for a in toolchain({"CFLAGS": "-O1"}).compile_args if a != "-g0"), ()
-    )
+    kept = [each for each in toolchain({"CFLAGS": "-O1"}).compile_args if each != "-g0"]
+    assert toolchain({"CFLAGS": "-O1 -g"}) == Toolchain(tuple(kept), ())
 
 
 def test_no_library_folder_of_this_machine_is_linked_in():
     command = "gcc -shared -L/opt/py/lib -Wl,-rpath,/opt/py/lib -Wl,-z,now -Lrelative"
     assert linker(command) == "gcc -shared -Wl,-z,now -Lrelative"
-
-
-def test_the_build_info_is_that_of_this_tree(layout):
-    """What ``info`` reports comes from here; sources edited since would show as stale."""
-    info = json.loads(layout.stamp.read_text("utf-8"))
-    assert set(info["modules"]) == {m.name for m in compiled_modules(layout)}
-    assert info["semantics"]["differing"] == []
-    of_copy = {"version": "4.4.0", "pinned": True}
-    assert info["upstream"] == (of_copy if info["compiled"] else None)

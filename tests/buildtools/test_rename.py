@@ -19,26 +19,22 @@ from . import fields
 if types:
     from marshmallow.schema import Schema; x = "from marshmallow import y"
 name = "marshmallow.schema"
+from marshmallow_sqlalchemy import auto_field
+import marshmallow_jsonapi
 '''
 
 
 def test_only_imports_change():
-    renamed = rename("x.py", SOURCE)
-    expected = SOURCE.replace("\nfrom marshmallow", "\nfrom althaia.marshmallow").replace(
-        "    from marshmallow.schema", "    from althaia.marshmallow.schema"
-    )
-    assert renamed == expected
+    expected = SOURCE.replace("\nfrom marshmallow ", "\nfrom althaia.marshmallow ")
+    expected = expected.replace("\nfrom marshmallow.", "\nfrom althaia.marshmallow.")
+    expected = expected.replace("    from marshmallow.", "    from althaia.marshmallow.")
+    assert rename("x.py", SOURCE) == expected
 
 
 @pytest.mark.parametrize("line", ["import marshmallow", "import os, marshmallow.fields as f"])
 def test_an_unknown_form_stops_the_build(line):
     with pytest.raises(BuildError, match=r"x\.py, line 2: expected only"):
         rename("x.py", f"pass\n{line}\n")
-
-
-def test_names_that_only_begin_like_it_stay():
-    text = "from marshmallow_sqlalchemy import auto_field\nimport marshmallow_jsonapi\n"
-    assert rename("x.py", text) == text
 
 
 @pytest.mark.parametrize("release", ["pinned", "older_line"])

@@ -1,95 +1,27 @@
-"""Ordinary tests of a small web application, as its authors would write them.
+"""Tests with doubles, as the authors of an application write them.
 
 ``test_pytest_plugin.py`` runs them on the real marshmallow and on ours; the results are the same.
 """
 
 import datetime as dt
 import inspect
-import pickle
-from types import SimpleNamespace
 from unittest import mock
 
 import pytest
-from flask import Flask, jsonify, request
-from marshmallow import Schema, ValidationError, fields, post_load, validate, validates
+from marshmallow import Schema, ValidationError, fields
 
 
 class UserSchema(Schema):
-    id = fields.Integer(dump_only=True)
-    name = fields.String(required=True, validate=validate.Length(min=2))
-    email = fields.Email()
+    name = fields.String(required=True)
     born = fields.Date()
 
-    @validates("name")
-    def no_root(self, value, **kwargs):
-        if value == "root":
-            raise ValidationError("reserved")
 
-    @post_load
-    def make(self, data, **kwargs):
-        return SimpleNamespace(**data)
-
-
-@pytest.fixture
-def app():
-    app = Flask("shop")
-
-    @app.get("/users")
-    def users():
-        return jsonify(UserSchema(many=True).dump([{"id": 1, "name": "Ada"}]))
-
-    @app.post("/users")
-    def create():
-        try:
-            user = UserSchema().load(request.get_json())
-        except ValidationError as error:
-            return jsonify(error.messages), 422
-        return jsonify(UserSchema().dump(user)), 201
-
-    return app
-
-
-@pytest.fixture
-def client(app):
-    return app.test_client()
-
-
-def test_list(client):
-    assert client.get("/users").json == [{"id": 1, "name": "Ada"}]
-
-
-def test_create(client):
-    answer = client.post("/users", json={"name": "Ada", "born": "1815-12-10"})
-    assert answer.status_code == 201
-    assert answer.json == {"name": "Ada", "born": "1815-12-10"}
-
-
-def test_create_invalid(client):
-    answer = client.post("/users", json={"name": "A", "email": "no"})
-    assert answer.status_code == 422
-    assert set(answer.json) == {"name", "email"}
-
-
-def test_unknown_field():
-    with pytest.raises(ValidationError, match="Unknown field"):
-        UserSchema().load({"name": "Ada", "age": 3})
-
-
-def test_validates_method():
-    with pytest.raises(ValidationError) as caught:
-        UserSchema().load({"name": "root"})
-    assert caught.value.messages == {"name": ["reserved"]}
-
-
-def test_plain_patch_of_dump():
+def test_plain_patch_and_patch_by_name():
     with mock.patch.object(UserSchema, "dump", return_value={"x": 1}) as dump:
         assert UserSchema().dump({"name": "Ada"}) == {"x": 1}
     dump.assert_called_once_with({"name": "Ada"})
-
-
-def test_patch_by_name(client):
-    with mock.patch(f"{__name__}.UserSchema.load", side_effect=ValidationError("no")):
-        assert client.post("/users", json={}).status_code == 422
+    with mock.patch(f"{__name__}.UserSchema.load", return_value=3):
+        assert UserSchema().load({}) == 3
 
 
 def test_autospec_keeps_self():
@@ -114,25 +46,19 @@ def test_autospec_of_a_base_class():
 
 
 def test_autospec_checks_arguments():
-    with (
-        mock.patch.object(UserSchema, "load", autospec=True),
-        pytest.raises(TypeError, match="nonsense"),
-    ):
+    refused = pytest.raises(TypeError, match="nonsense")
+    with mock.patch.object(UserSchema, "load", autospec=True), refused:
         UserSchema().load({}, nonsense=True)
 
 
-def test_create_autospec_of_an_instance():
+def test_create_autospec():
     double = mock.create_autospec(UserSchema, instance=True)
     with pytest.raises(TypeError):
         double.load()
     double.load.return_value = 1
     assert double.load({}) == 1
-
-
-def test_create_autospec_of_a_function():
-    double = mock.create_autospec(UserSchema.dump)
     with pytest.raises(TypeError):
-        double()
+        mock.create_autospec(UserSchema.dump)()
 
 
 def test_autospec_of_a_field():
@@ -140,26 +66,18 @@ def test_autospec_of_a_field():
         assert UserSchema().dump({"born": dt.date(2000, 1, 1)}) == {"born": "day"}
 
 
-def test_spy_on_a_class(mocker):
+def test_spies(mocker):
     spy = mocker.spy(UserSchema, "load")
     schema = UserSchema()
-    assert schema.load({"name": "Ada"}).name == "Ada"
+    assert schema.load({"name": "Ada"}) == {"name": "Ada"}
     spy.assert_called_once_with(schema, {"name": "Ada"})
-    assert spy.spy_return.name == "Ada"
-
-
-def test_spy_on_an_instance(mocker):
-    schema = UserSchema()
+    assert spy.spy_return == {"name": "Ada"}
+    with pytest.raises(ValidationError):
+        schema.load({})
+    assert isinstance(spy.spy_exception, ValidationError)
     spy = mocker.spy(schema, "dump")
     assert schema.dump({"name": "Ada"}) == {"name": "Ada"}
     spy.assert_called_once_with({"name": "Ada"})
-
-
-def test_spy_sees_the_exception(mocker):
-    spy = mocker.spy(UserSchema, "load")
-    with pytest.raises(ValidationError):
-        UserSchema().load({})
-    assert isinstance(spy.spy_exception, ValidationError)
 
 
 def test_mocker_patch_with_autospec(mocker):
@@ -168,17 +86,5 @@ def test_mocker_patch_with_autospec(mocker):
     assert dump.call_args.args[1] == 1
 
 
-def test_monkeypatched_method(monkeypatch):
-    monkeypatch.setattr(UserSchema, "dump", lambda self, obj, **kwargs: {"patched": True})
-    assert UserSchema().dump({}) == {"patched": True}
-
-
 def test_signature():
     assert list(inspect.signature(UserSchema.load).parameters)[:2] == ["self", "data"]
-
-
-def test_errors_travel():
-    with pytest.raises(ValidationError) as caught:
-        UserSchema().load({})
-    again = pickle.loads(pickle.dumps(caught.value))
-    assert again.messages == caught.value.messages

@@ -37,12 +37,15 @@ def run(folder, *words, **variables):
     return processes.run("-m", "althaia", *words, cwd=folder, env=variables, timeout=900)
 
 
-def test_all_is_valid(folder):
-    done = run(folder, "check", "orders:Order", "good.ndjson")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "2 records, 2 valid\n", "")
+def started(folder, *words, **options):
+    """A process with other standard streams."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
+    return subprocess.run([sys.executable, "-m", "althaia", *words], cwd=folder, **options)
 
 
 def test_problems_are_told_by_line(folder):
+    done = run(folder, "check", "orders:Order", "good.ndjson")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2 records, 2 valid\n", "")
     done = run(folder, "check", "orders:Order", "good.ndjson", "bad.ndjson", "--errors-to", "out")
     assert done.returncode == 1
     told = done.stdout.splitlines()
@@ -51,14 +54,14 @@ def test_problems_are_told_by_line(folder):
     assert told[2] == "5 records, 3 valid, 1 invalid, 1 unreadable"
     assert told[3].split() == ["1", "id:", "Not", "a", "valid", "integer."]
     assert [json.loads(x)["line"] for x in (folder / "out").read_text().splitlines()] == [2, 3]
-
-
-def test_as_json_and_with_few_shown(folder):
-    done = run(folder, "check", "orders:Order", "bad.ndjson", "--json")
-    report = json.loads(done.stdout)
-    assert (report["records"], report["valid"], report["invalid"]) == (3, 1, 1)
     done = run(folder, "check", "orders:Order", "bad.ndjson", "--show", "0")
     assert done.stdout.startswith("3 records")
+    # What a module prints is no part of the answer.
+    (folder / "loud.py").write_text("print('hello')\nfrom orders import *\n")
+    done = run(folder, "check", "loud:Order", "bad.ndjson", "--json")
+    report = json.loads(done.stdout)
+    assert (report["records"], report["valid"], report["invalid"]) == (3, 1, 1)
+    assert "hello" in done.stderr
 
 
 @sends_by_value
@@ -107,10 +110,7 @@ def test_an_output_that_is_full(folder, show):
     (folder / "many.ndjson").write_text('{"id": "x"}\n' * 20_000)
     words = ("check", "orders:Order", "many.ndjson", "--show", show)
     with FULL.open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "althaia", *words],
-            cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
+        done = started(folder, *words, stdout=full)
     said = "standard output cannot be written: No space left on device"
     assert (done.returncode, done.stderr) == (2, f"python -m althaia check: {said}\n")
     done = run(folder, *words, "--errors-to", str(FULL))
@@ -127,21 +127,12 @@ def test_an_interrupt_before_the_command_is_imported_is_one_line(monkeypatch, ca
     assert capsys.readouterr().err == "python -m althaia check: ended by SIGINT\n"
 
 
-@pytest.mark.parametrize("form", ["ndjson", "json"])
-def test_a_pipe_is_read(folder, form):
-    words = ("check", "orders:Order", "/dev/stdin", "--format", form)
-    text = b'{"id": "x"}\n' if form == "ndjson" else b'[{"id": "x"}]'
-    done = piped(folder, text, *words)
-    assert (done.returncode, done.stdout.splitlines()[-2]) == (1, b"1 records, 0 valid, 1 invalid")
-
-
 def test_standard_input_is_not_converted_onto_itself(folder):
     before = (folder / "good.ndjson").read_bytes()
-    words = [sys.executable, "-m", "althaia", "convert", "orders:Order", "-", "good.ndjson"]
     with open(folder / "good.ndjson", "rb") as given:
-        done = subprocess.run(words, cwd=folder, stdin=given, capture_output=True, check=False)
+        done = started(folder, "convert", "orders:Order", "-", "good.ndjson", stdin=given)
     assert done.returncode == 2
-    assert b"good.ndjson: is also read, as -: name another file" in done.stderr
+    assert "good.ndjson: is also read, as -: name another file" in done.stderr
     assert (folder / "good.ndjson").read_bytes() == before
 
 
@@ -170,29 +161,24 @@ def test_a_module_that_fails_or_ends_itself(folder, code, said, workers):
     assert not (folder / "out.json").exists()
 
 
-def piped(folder, given, *words):
-    return subprocess.run(
-        [sys.executable, "-m", "althaia", *words],
-        cwd=folder, input=given, capture_output=True, check=False,
-    )  # fmt: skip
+PIPED = [
+    ("-", "ndjson", '{"id": 1}\n{"id": "x"}\n'),
+    ("/dev/stdin", "ndjson", '{"id": 1}\n{"id": "x"}\n'),
+    ("/dev/stdin", "json", '[{"id": 1}, {"id": "x"}]'),
+]
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_standard_input(folder, workers):
-    given = b'{"id": 1}\n{"id": "x"}\n'
-    done = piped(folder, given, "check", "orders:Order", "-", "--workers", workers)
+@pytest.mark.parametrize(("name", "form", "given"), PIPED)
+def test_standard_input(folder, workers, name, form, given):
+    words = ("check", "orders:Order", name, "--workers", workers, "--format", form)
+    done = started(folder, *words, input=given)
     assert done.returncode == 1, done.stderr
-    assert done.stdout.decode().splitlines()[:2] == [
-        '-:2: {"id": ["Not a valid integer."]}',
+    assert done.stdout.splitlines()[:2] == [
+        f'{name}:2: {{"id": ["Not a valid integer."]}}',
         "2 records, 1 valid, 1 invalid",
     ]
-    done = piped(folder, b"id\n7\n", "convert", "orders:Order", "-", "o.json", "--format", "csv")
-    assert (done.returncode, done.stderr) == (0, b"")
+    words = ("convert", "orders:Order", "-", "o.json", "--format", "csv")
+    done = started(folder, *words, input="id\n7\n")
+    assert (done.returncode, done.stderr) == (0, "")
     assert json.loads((folder / "o.json").read_text())[0]["id"] == 7
-
-
-def test_what_a_module_prints_is_no_part_of_the_answer(folder):
-    (folder / "loud.py").write_text("print('hello')\nfrom orders import *\n")
-    done = run(folder, "check", "loud:Order", "good.ndjson", "--json")
-    assert json.loads(done.stdout)["valid"] > 0
-    assert "hello" in done.stderr

@@ -35,11 +35,7 @@ assert sys.modules["althaia.marshmallow"] is marshmallow
 def explain(run, tmp_path):
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "schemas.py").write_text(SCHEMAS)
-
-    def explain_it(*words, env=None):
-        return run("-m", "althaia", "explain", *words, env=env)
-
-    return explain_it
+    return lambda *words, env=None: run("-m", "althaia", "explain", *words, env=env)
 
 
 def test_a_class(explain):
@@ -58,11 +54,6 @@ def test_a_class(explain):
     assert ("guard:" in done.stdout, "guard:" in full.stdout) == (False, True)
 
 
-def test_an_instance_inside_a_class(explain):
-    done = explain("shop.schemas:Holder.inner")
-    assert done.stdout.startswith("shop.schemas.Quote (many)"), done.stderr
-
-
 def test_json_says_the_same(explain):
     shown = json.loads(explain("shop.schemas:Quote", "--json").stdout)
     assert shown["schema"] == "shop.schemas.Quote"
@@ -75,13 +66,12 @@ def test_json_says_the_same(explain):
         assert "this is a pure build" in shown["no_plans"]
 
 
-def test_without_plans_it_says_so(explain):
+def test_an_instance_one_without_plans_and_one_of_the_real_marshmallow(explain):
+    done = explain("shop.schemas:Holder.inner")
+    assert done.stdout.startswith("shop.schemas.Quote (many)"), done.stderr
     done = explain("shop.schemas:Quote", env={"ALTHAIA_PLANS": "0"})
     assert done.returncode == 0
     assert "ALTHAIA_PLANS=0" in done.stdout
-
-
-def test_a_schema_of_the_real_marshmallow(explain):
     done = explain("shop.schemas:Quote", env={"ALTHAIA_DISABLE": "1"})
     assert done.returncode != 0
     assert done.stdout == ""
@@ -137,11 +127,8 @@ def test_nested_schemas_are_shown_once_and_two_levels_deep(sdk):
     assert deep.count("sdk.C\n") == 2
 
 
-def test_classes_of_one_name_are_one_line(sdk):
-    (line,) = (each for each in sdk("sdk").stdout.splitlines() if "Made" in each)
-    assert line.endswith("sdk.again.<locals>.Made")
-
-
-def test_a_schema_without_fields_is_not_planned_for_nothing(sdk):
+def test_a_schema_with_its_own_dump_and_classes_of_one_name(sdk):
     summary = sdk("sdk:Chooses").stdout.splitlines()[1]
     assert summary == "  dump: no fields, the schema has its own dump, of sdk.Chooses"
+    (line,) = (each for each in sdk("sdk").stdout.splitlines() if "Made" in each)
+    assert line.endswith("sdk.again.<locals>.Made")

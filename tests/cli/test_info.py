@@ -21,23 +21,21 @@ ROOT = Path(althaia.__file__).parent.parent
 @pytest.fixture
 def copied(tmp_path):
     """A folder with a copy of the package, to change."""
-    shutil.copytree(
-        ROOT / "althaia", tmp_path / "althaia", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "althaia", tmp_path / "althaia", ignore=ignore)
     if (queue := ROOT / "patches").is_dir():  # A wheel has it in althaia.
         shutil.copytree(queue, tmp_path / "patches")
     return tmp_path
 
 
-def real_file():
-    """Where the installed distribution says that marshmallow's files are."""
-    return Path(str(metadata.distribution("marshmallow").locate_file("marshmallow/__init__.py")))
-
-
-def show(run, **options):
-    done = run("-m", "althaia", "info", "--json", **options)
+def show(run, *words, **options):
+    done = run("-m", "althaia", "info", "--json", *words, **options)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def text_of(run, *words, **options):
+    return run("-m", "althaia", "info", *words, **options).stdout
 
 
 def test_what_it_says(run):
@@ -45,32 +43,24 @@ def test_what_it_says(run):
     assert shown["version"] == metadata.version("althaia") == althaia.__version__
     assert shown["upstream"] == ("4.4.0" if HAS_ENGINE else None)
     assert shown["python"].endswith(sys.version.split()[0])
-    assert shown["patched"] is False
-    assert shown["how"] is None
+    assert (shown["patched"], shown["how"], shown["stale"]) == (False, None, [])
     assert shown["real"]["version"] == metadata.version("marshmallow")
-    assert Path(shown["real"]["location"]).samefile(real_file())
-    assert shown["stale"] == []
+    file = metadata.distribution("marshmallow").locate_file("marshmallow/__init__.py")
+    assert Path(shown["real"]["location"]).samefile(str(file))
     assert shown["settings"]["plans"] is True
     compiled = "althaia.marshmallow.schema" if HAS_ENGINE else "althaia.engine.door"
     assert compiled in shown["modules"]
     assert set(shown["modules"].values()) == {"compiled" if shown["compiled"] else "interpreted"}
     assert "interpreter" not in shown
     patched = show(run, env={"ALTHAIA_PATCH": "1"})
-    assert patched == shown | {
-        "patched": True,
-        "how": "ALTHAIA_PATCH",
-        "settings": patched["settings"],
-    }
-    text = run("-m", "althaia", "info").stdout
+    of_patched = {"patched": True, "how": "ALTHAIA_PATCH", "settings": patched["settings"]}
+    assert patched == shown | of_patched
+    text = text_of(run)
     for fact in (shown["version"], shown["real"]["location"], "marshmallow 4.4.0"):
         assert fact in text
-
-
-def test_what_it_says_of_modules_and_interpreter(run):
-    shown = json.loads(run("-m", "althaia", "info", "--json", "--verbose").stdout)
-    facts = shown["interpreter"]
+    facts = show(run, "--verbose")["interpreter"]
     assert facts == status.interpreter_features()
-    text = run("-m", "althaia", "info", "--verbose").stdout
+    text = text_of(run, "--verbose")
     assert "this interpreter" in text
     for module in shown["modules"]:
         assert module in text
@@ -79,20 +69,20 @@ def test_what_it_says_of_modules_and_interpreter(run):
 
 
 def test_the_text_lists_only_modules_that_are_not_as_they_should_be():
-    def text_of(*states):
+    def lines(*states):
         modules = {f"m{n}": state for n, state in enumerate(states)}
-        return replace(althaia.info(), modules=modules).as_text()
+        return replace(althaia.info(), modules=modules).as_text().splitlines()
 
     good, stale, interpreted = status.COMPILED, status.STALE, status.INTERPRETED
-    assert "2 of 2 modules" in text_of(good, good)
-    assert "m0" not in text_of(good, good)
-    assert text_of(good, stale).splitlines()[-2:] == [
+    assert "2 of 2 modules" in "\n".join(lines(good, good))
+    assert "m0" not in "\n".join(lines(good, good))
+    assert lines(good, stale)[-2:] == [
         "modules",
         "  m1  compiled, but its source has changed since",
     ]
-    assert text_of(good, interpreted).splitlines()[-1] == "  m1  interpreted"
+    assert lines(good, interpreted)[-1] == "  m1  interpreted"
     # A pure build says so in one line.
-    assert "m0" not in text_of(interpreted, interpreted)
+    assert "m0" not in "\n".join(lines(interpreted, interpreted))
 
 
 HOW = "import althaia; print(althaia.info().how)"
@@ -129,10 +119,14 @@ def test_an_edited_source_is_stale_and_a_module_without_binary_interpreted(run, 
     for binary in [*copied.rglob("class_registry.*.so"), *copied.rglob("class_registry.*.pyd")]:
         binary.unlink()
     shown = show(run, cwd=copied)
-    assert shown["stale"] == ["althaia.marshmallow.validate"]
+    assert (shown["stale"], shown["compiled"]) == (["althaia.marshmallow.validate"], False)
     assert shown["modules"]["althaia.marshmallow.class_registry"] == "interpreted"
-    assert shown["compiled"] is False
-    assert "its source has changed since" in run("-m", "althaia", "info", cwd=copied).stdout
+    assert "its source has changed since" in text_of(run, cwd=copied)
+    # A package that was never built.
+    (copied / "althaia" / "_build_info.json").unlink()
+    shown = show(run, cwd=copied)
+    assert (shown["upstream"], shown["compiled"]) == (None, False)
+    assert "0 of 0 modules" in text_of(run, cwd=copied)
 
 
 @pytest.mark.parametrize("words", [[], ["--help"], ["--version"]])
@@ -149,27 +143,13 @@ def test_a_checkout_without_its_extension_modules(run, copied):
     for binary in [*copied.rglob("*.so"), *copied.rglob("*.pyd")]:
         binary.unlink()
     assert show(run, cwd=copied)["plans"].startswith("none: this is a pure build")
-    done = run("-m", "althaia", "info", "--verbose", cwd=copied)
-    assert "this interpreter: nothing is asked of it without plans" in done.stdout
+    nothing = "this interpreter: nothing is asked of it without plans"
+    assert nothing in text_of(run, "--verbose", cwd=copied)
     code = "import althaia\nalthaia.patch()\nalthaia.compare(1.0)\nwith althaia.profile(): pass\n"
     done = run("-c", f"import sys; sys.path.insert(0, '')\n{code}", cwd=copied)
     assert done.returncode == 0, done.stderr
     done = run("-W", "error", "-m", "althaia", "-c", "import marshmallow.schema", cwd=copied)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_a_package_that_was_never_built(run, copied):
-    (copied / "althaia" / "_build_info.json").unlink()
-    shown = show(run, cwd=copied)
-    assert shown["upstream"] is None
-    assert shown["compiled"] is False
-    assert "0 of 0 modules" in run("-m", "althaia", "info", cwd=copied).stdout
-
-
-def test_a_bad_value_in_the_environment_is_named(run):
-    done = run("-m", "althaia", "info", env={"ALTHAIA_PLANS": "maybe"})
-    assert done.returncode == 2
-    assert done.stderr.startswith("python -m althaia info: the environment variable ALTHAIA_PLANS")
 
 
 def test_without_a_marshmallow_it_serves_none(run, tmp_path):
@@ -185,8 +165,11 @@ def test_without_a_marshmallow_it_serves_none(run, tmp_path):
 def test_unknown_variables_are_named(run):
     env = {"ALTHAIA_PATCHH": "1", "ALTHAIA_IMAGE": "5.1"}
     assert show(run, env=env)["unknown_variables"] == ["ALTHAIA_IMAGE", "ALTHAIA_PATCHH"]
-    text = run("-m", "althaia", "info", env=env).stdout
-    assert "ALTHAIA_IMAGE, ALTHAIA_PATCHH (did you mean ALTHAIA_PATCH?)" in text
+    said = "ALTHAIA_IMAGE, ALTHAIA_PATCHH (did you mean ALTHAIA_PATCH?)"
+    assert said in text_of(run, env=env)
+    done = run("-m", "althaia", "info", env={"ALTHAIA_PLANS": "maybe"})
+    assert done.returncode == 2
+    assert done.stderr.startswith("python -m althaia info: the environment variable ALTHAIA_PLANS")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux only")

@@ -1,6 +1,7 @@
 """The variables of the environment, the start-up file, and the interpreter's own options."""
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -13,7 +14,7 @@ import pytest
 import althaia
 from althaia.switch.config import ConfigError, Settings
 from tests.engine import HAS_ENGINE
-from tests.redirect.processes import IS_OURS, environment, run, succeed
+from tests.redirect.processes import IS_OURS, WAYS_IN, environment, run, succeed
 
 ROOT = Path(althaia.__file__).parent.parent
 SITE = Path(str(metadata.distribution("marshmallow").locate_file("")))
@@ -67,13 +68,9 @@ def test_start_up(patch, words, tmp_path):
     assert succeed("-c", CHECK, cwd=tmp_path, env=env).strip() == expected
 
 
-@pytest.mark.parametrize("options", [["-c", CHECK], ["-m", "althaia", "-c", CHECK]])
-def test_disable_wins(options, tmp_path):
+def test_disable_wins(program, tmp_path):
     env = {"ALTHAIA_DISABLE": "1", "ALTHAIA_PATCH": "1", "ALTHAIA_REQUIRE_COMPILED": "1"}
-    assert succeed(*options, cwd=tmp_path, env=env).strip() == "real"
-
-
-def test_disabled_patch_says_so(program):
+    assert succeed("-m", "althaia", "-c", CHECK, cwd=tmp_path, env=env).strip() == "real"
     program(
         """
         import sys, althaia.switch
@@ -82,20 +79,16 @@ def test_disabled_patch_says_so(program):
         assert althaia.patch(force=True) is False
         assert sys.meta_path == before
         """,
-        env={"ALTHAIA_DISABLE": "1"},
+        env=env,
     )
 
 
 def test_start_up_costs_nothing_when_not_asked_for(tmp_path):
     code = "import sys; print([name for name in sys.modules if 'althaia' in name])"
     assert succeed("-c", code, cwd=tmp_path).strip() == "[]"
-
-
-def test_the_start_up_file_asks_the_variable_before_it_imports():
     line = (ROOT / "althaia_startup.pth").read_text("utf-8")
     assert line.startswith('import os; os.environ.get("ALTHAIA_PATCH") and ')
     assert line.count("\n") == 1
-    assert '"althaia.switch.startup"' in line
     # Any Python that knows start files would import what one names at each start.
     assert not (ROOT / "althaia_startup.start").exists()
 
@@ -104,7 +97,7 @@ OPTIONS = ["-W error", "-O", "-OO", "-I", "-E", "-B", "-X dev", "-bb", "-P"]
 
 
 @pytest.mark.parametrize("options", [*OPTIONS, "-W error -X dev -X importtime"])
-@pytest.mark.parametrize("way", ["patch()", "runner", "environment"])
+@pytest.mark.parametrize("way", WAYS_IN)
 def test_with_the_interpreters_options(options, way, tmp_path):
     words = {
         "patch()": ["-c", f"import althaia; althaia.patch()\n{CHECK}"],
@@ -165,44 +158,31 @@ def test_from_an_archive(tmp_path):
     succeed("-c", dedent(code), cwd=tmp_path)
 
 
-class TestRequireCompiled:
-    ENV = {"ALTHAIA_REQUIRE_COMPILED": "1"}
+REQUIRED = {"ALTHAIA_REQUIRE_COMPILED": "1"}
 
-    @pytest.fixture
-    def uncompiled(self, tmp_path):
-        """The package as a pure build leaves it."""
-        for path in (ROOT / "althaia").rglob("*"):
-            if path.suffix in (".py", ".json") and "__pycache__" not in path.parts:
-                copy = tmp_path / path.relative_to(ROOT)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                copy.write_bytes(path.read_bytes())
-        return tmp_path
 
-    @pytest.mark.parametrize(
-        "imported", ["althaia", "althaia.marshmallow", "althaia.switch.redirect"]
-    )
-    def test_an_uncompiled_import_is_an_error(self, imported, uncompiled):
-        code = f"import sys; sys.path.insert(0, '')\nimport {imported}"
-        done = run("-c", code, cwd=uncompiled, env=self.ENV)
-        assert done.returncode == 1
-        last = done.stderr.strip().splitlines()[-1]
-        assert last.startswith(
-            "althaia.switch.status.NotCompiledError: ALTHAIA_REQUIRE_COMPILED is set"
-        )
-        assert ("althaia.marshmallow.schema" if HAS_ENGINE else "althaia.engine.door") in last
-        assert succeed("-c", code, cwd=uncompiled) == ""
-        (uncompiled / "althaia" / "_build_info.json").unlink()
-        assert "(never built)" in run("-c", code, cwd=uncompiled, env=self.ENV).stderr
+@pytest.mark.parametrize("imported", ["althaia", "althaia.marshmallow", "althaia.switch.redirect"])
+def test_an_uncompiled_import_is_an_error_if_compiled_ones_are_required(imported, tmp_path):
+    only = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "*.pyx", "*.pxd", "*.h")
+    shutil.copytree(ROOT / "althaia", tmp_path / "althaia", ignore=only)
+    code = f"import sys; sys.path.insert(0, '')\nimport {imported}"
+    done = run("-c", code, cwd=tmp_path, env=REQUIRED)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    said = "althaia.switch.status.NotCompiledError: ALTHAIA_REQUIRE_COMPILED is set"
+    assert last.startswith(said)
+    assert ("althaia.marshmallow.schema" if HAS_ENGINE else "althaia.engine.door") in last
+    assert succeed("-c", code, cwd=tmp_path) == ""
+    (tmp_path / "althaia" / "_build_info.json").unlink()
+    assert "(never built)" in run("-c", code, cwd=tmp_path, env=REQUIRED).stderr
 
-    def test_a_compiled_import_is_none(self, tmp_path):
-        done = run(
-            "-c", "import althaia; althaia.patch(); import marshmallow", cwd=tmp_path, env=self.ENV
-        )
-        assert (done.returncode == 0) is althaia.info().compiled, done.stderr
 
-    def test_a_bad_value_is_named(self, tmp_path):
-        done = run("-c", "import althaia", cwd=tmp_path, env={"ALTHAIA_REQUIRE_COMPILED": "2"})
-        assert "ALTHAIA_REQUIRE_COMPILED is '2'" in done.stderr
+def test_a_compiled_import_is_none_and_a_bad_value_named(tmp_path):
+    code = "import althaia; althaia.patch(); import marshmallow"
+    done = run("-c", code, cwd=tmp_path, env=REQUIRED)
+    assert (done.returncode == 0) is althaia.info().compiled, done.stderr
+    done = run("-c", "import althaia", cwd=tmp_path, env={"ALTHAIA_REQUIRE_COMPILED": "2"})
+    assert "ALTHAIA_REQUIRE_COMPILED is '2'" in done.stderr
 
 
 def test_a_program_without_an_environment(tmp_path):

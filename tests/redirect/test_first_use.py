@@ -219,9 +219,7 @@ althaia.explain(made()).as_text()
 
 @NEEDS_ENGINE
 def test_interrupted_by_the_keyboard(patched):
-    patched(
-        BEGIN
-        + """
+    patched(f"""{BEGIN}
 with mock.patch("althaia.engine.plan.load_upstream", side_effect=KeyboardInterrupt):
     try:
         made()
@@ -230,16 +228,14 @@ with mock.patch("althaia.engine.plan.load_upstream", side_effect=KeyboardInterru
 import althaia
 use_class(made())
 assert "could not be loaded: KeyboardInterrupt" in althaia.info().plans, althaia.info().plans
-"""
-    )
+""")
 
 
 @NEEDS_ENGINE
 @pytest.mark.parametrize("left", [15, 25, 40, 70, 120])
 def test_at_the_limit_of_recursion(the_same, left):
     """The class may not be made; all that follows is as with upstream."""
-    the_same(
-        f"""
+    the_same(f"""
 def deep(levels):
     return deep(levels - 1) if levels else made()
 
@@ -252,35 +248,7 @@ except RecursionError:
     pass
 sys.setrecursionlimit(1000)
 use_class(made())
-"""
-    )
-
-
-@NEEDS_ENGINE
-def test_classes_made_in_many_threads(patched):
-    patched(
-        BEGIN
-        + """
-import althaia
-
-barrier, seen = threading.Barrier(8), []
-
-def work():
-    barrier.wait()
-    rows = made()(many=True)
-    for _ in range(50):
-        assert rows.dump([{"x": "1"}]) == rows.load([{"x": "1"}]) == [{"x": 1}]
-    seen.append(rows)
-
-sys.setswitchinterval(1e-6)
-threads = [threading.Thread(target=work) for _ in range(8)]
-for each in threads:
-    each.start()
-for each in threads:
-    each.join()
-assert len(seen) == 8 and althaia.info().plans == "on"
-"""
-    )
+""")
 
 
 COPIED = """
@@ -316,10 +284,7 @@ def test_a_mock_of_copying(the_same, name, how):
     the_same(COPIED.format(name=name, how=how, made=bool(how)))
 
 
-@pytest.mark.parametrize("how", ["'re.compile'", "'builtins.__import__', side_effect=ImportError"])
-def test_a_mock_while_the_expressions_for_addresses_are_compiled(the_same, how):
-    the_same(
-        f"""
+ADDRESSES = """
 class Row(ma.Schema):
     e = ma.fields.Email()
 
@@ -328,25 +293,13 @@ with mock.patch({how}):
 for address in ("a@b.co", "not an address@@", "a@b"):
     print(tried(lambda: Row().load({{"e": address}})))
 """
-    )
-
-
-@pytest.mark.parametrize("how", ["json.loads", "json.decoder.JSONDecoder", "builtins.open"])
-def test_a_mock_while_the_first_class_is_made(the_same, how):
-    the_same(
-        f"""
-with mock.patch("{how}") as mocked:
+FIRST_CLASS = """
+with mock.patch({how}) as mocked:
     first = made()
     print(made()().fields, mocked.mock_calls)
 print(first().load({{"x": "1"}}))
 """
-    )
-
-
-@pytest.mark.parametrize("how", ["'builtins.__import__'", "'importlib.import_module'"])
-def test_a_mock_while_the_readers_of_a_library_are_loaded(the_same, how):
-    the_same(
-        f"""
+READERS = """
 import sqlalchemy as sa
 from sqlalchemy import orm
 
@@ -361,4 +314,19 @@ with mock.patch({how}, side_effect=ImportError):
     print(row.dump([Order(x=1), Order(x=2)]))
 print(row.dump([Order(x=1), Order(x=2)]))
 """
-    )
+MOCKED = [
+    (ADDRESSES, "'re.compile'"),
+    (ADDRESSES, "'builtins.__import__', side_effect=ImportError"),
+    (FIRST_CLASS, "'json.loads'"),
+    (FIRST_CLASS, "'json.decoder.JSONDecoder'"),
+    (FIRST_CLASS, "'builtins.open'"),
+    (READERS, "'builtins.__import__'"),
+    (READERS, "'importlib.import_module'"),
+]
+"""What is used while a mock stands where expressions are compiled, the first class is made, and
+the readers of a library are loaded."""
+
+
+@pytest.mark.parametrize(("text", "how"), MOCKED)
+def test_a_mock_of_what_is_used_at_first(the_same, text, how):
+    the_same(text.format(how=how))

@@ -59,22 +59,6 @@ def test_used_directly_it_has_its_own_names(program):
     assert [where for where, name in found.items() if "althaia" not in str(name)] == []
 
 
-def test_used_directly_it_lives_beside_the_real_one(program):
-    program(
-        """
-        import marshmallow as real
-        from althaia import marshmallow as ours
-        assert real is not ours and real.Schema is not ours.Schema
-        class A(real.Schema):
-            x = real.fields.Int()
-        class B(ours.Schema):
-            x = ours.fields.Int()
-        assert A().load({"x": "1"}) == B().load({"x": "1"}) == {"x": 1}
-        assert real.Schema.dump is not ours.Schema.dump
-        """
-    )
-
-
 def test_all_says_marshmallow(redirected):
     redirected(
         """
@@ -132,20 +116,6 @@ def test_all_says_marshmallow(redirected):
             assert marshmallow.Schema.from_dict({"x": fields.String()})().dump({"x": 1}) == {
                 "x": "mocked"
             }
-        """
-    )
-
-
-def test_our_copy_imported_directly_while_redirected_says_marshmallow(patched):
-    patched(
-        """
-        from althaia import marshmallow as direct
-        import althaia.marshmallow.experimental.context as context
-        assert direct.Schema.__module__ == "marshmallow.schema"
-        assert direct.__name__ == "marshmallow"
-        assert context.Context.__module__ == "marshmallow.experimental.context"
-        import marshmallow
-        assert marshmallow is direct
         """
     )
 

@@ -107,7 +107,7 @@ def next_release(folder):
     fields.write_text(text, "utf-8")
 
 
-def environment(folder, tmp_path):
+def environment(folder):
     # Before 3.20 fields have the order of a set.
     return {"PYTHONPATH": str(folder), "PYTHONHASHSEED": "1"}
 
@@ -115,21 +115,14 @@ def environment(folder, tmp_path):
 @pytest.fixture
 def newest(tmp_path):
     next_release(tmp_path / "site")
-    return environment(tmp_path / "site", tmp_path)
-
-
-@pytest.fixture(params=releases.OF_THE_DAY)
-def oldest(request, tmp_path):
-    releases.install(tmp_path / "site", request.param)
-    return environment(tmp_path / "site", tmp_path)
+    return environment(tmp_path / "site")
 
 
 def compare(env, cwd, code=APPLICATION):
     """The answers are the same; what the patched run wrote to its error stream."""
-    real = succeed("-W", "ignore", "-c", dedent(code), cwd=cwd, env=env)
-    done = run(
-        "-W", "ignore:::marshmallow", "-c", PATCH + dedent(code), cwd=cwd, env=env
-    )  # fmt: skip
+    code = dedent(code)
+    real = succeed("-W", "ignore", "-c", code, cwd=cwd, env=env)
+    done = run("-W", "ignore:::marshmallow", "-c", PATCH + code, cwd=cwd, env=env)
     assert (done.returncode, done.stdout) == (0, real), done.stderr
     return done.stderr
 
@@ -144,29 +137,27 @@ def test_a_release_of_tomorrow_answers_as_it_does(newest, tmp_path):
 
 @pytest.mark.slow
 @NEEDS_ENGINE
-def test_an_old_release_answers_as_it_does(oldest, tmp_path):
-    assert compare(oldest, tmp_path) == ""
+@pytest.mark.parametrize("version", releases.OF_THE_DAY)
+def test_an_old_release_answers_as_it_does(tmp_path, version):
+    assert compare(environment(releases.install(tmp_path / "site", version)), tmp_path) == ""
 
 
 WARNINGS_ARE_ERRORS = "import althaia; althaia.patch(); import marshmallow; print('imported')"
 
 
 @NEEDS_ENGINE
-def test_unread_functions_are_told_by_the_logger_and_end_nothing(tmp_path):
-    fields = releases.install(tmp_path / "site", "4.3.1") / "marshmallow" / "fields.py"
-    fields.write_text(f"{fields.read_text('utf-8')}\nMADE_UP = 1\n", "utf-8")
-    code = f"import logging; logging.basicConfig(level=20)\n{WARNINGS_ARE_ERRORS}"
-    words = ("-W", "error:althaia", "-W", "error:::althaia", "-c", code)
-    done = run(*words, cwd=tmp_path, env=environment(tmp_path / "site", tmp_path))
-    assert (done.returncode, done.stdout) == (0, "imported\n"), done.stderr
-    assert done.stderr.count("INFO:althaia:althaia does not plan all of marshmallow 4.3.1") == 1
-
-
-@NEEDS_ENGINE
-def test_a_hook_without_a_place_ends_nothing_where_warnings_are_errors(newest, tmp_path):
+def test_what_is_told_ends_nothing_where_warnings_are_errors(newest, tmp_path):
     done = run("-W", "error", "-c", WARNINGS_ARE_ERRORS, cwd=tmp_path, env=newest)
     assert (done.returncode, done.stdout) == (0, "imported\n"), done.stderr
     assert done.stderr.startswith("AlthaiaWarning: althaia does not plan all of marshmallow 4.5.0")
+    # Unread functions alone are told by the logger.
+    fields = releases.install(tmp_path / "4.3.1", "4.3.1") / "marshmallow" / "fields.py"
+    fields.write_text(f"{fields.read_text('utf-8')}\nMADE_UP = 1\n", "utf-8")
+    code = f"import logging; logging.basicConfig(level=20)\n{WARNINGS_ARE_ERRORS}"
+    words = ("-W", "error:althaia", "-W", "error:::althaia", "-c", code)
+    done = run(*words, cwd=tmp_path, env=environment(tmp_path / "4.3.1"))
+    assert (done.returncode, done.stdout) == (0, "imported\n"), done.stderr
+    assert done.stderr.count("INFO:althaia:althaia does not plan all of marshmallow 4.3.1") == 1
 
 
 @NEEDS_ENGINE
@@ -185,7 +176,7 @@ def test_no_hook_asks_where_nothing_can_be_planned(tmp_path):
             if lines[row][:column].isspace():
                 lines.insert(row, " " * column + "...\n")
         path.write_text("".join(lines), "utf-8")
-    env = environment(tmp_path / "site", tmp_path)
+    env = environment(tmp_path / "site")
     compare(env, tmp_path)
     code = """
         from marshmallow import Schema
@@ -210,16 +201,17 @@ def test_what_is_not_planned_is_named(newest, tmp_path):
     assert "this release's schema.Schema._do_load is another one" in text
 
 
+VALIDATE = """
+    from marshmallow import Schema, fields
+    print(Schema.from_dict({"a": fields.Int()})().validate({"a": "x"}))
+"""
+
+
 def test_an_edited_file_under_the_label_of_the_compiled_one(tmp_path):
     """The label decides, as pip's does; the choice of the interpreted form serves the edit."""
     releases.install(tmp_path / "site", releases.SERVED)
     edit(tmp_path / "site", "fields.py", ("Not a valid integer.", "No integer."))
-    env = environment(tmp_path / "site", tmp_path)
-    code = """
-        from marshmallow import Schema, fields
-        print(Schema.from_dict({"a": fields.Int()})().validate({"a": "x"}))
-    """
-    compare({**env, "ALTHAIA_COMPILED": "0"}, tmp_path, code)
+    compare({**environment(tmp_path / "site"), "ALTHAIA_COMPILED": "0"}, tmp_path, VALIDATE)
 
 
 @pytest.mark.slow
@@ -243,19 +235,14 @@ def test_an_upgrade_in_place_is_noticed(tmp_path):
 
 def test_a_cache_of_the_release_before_is_not_executed(tmp_path):
     """The sizes and times are the same, as unpacked archives have them."""
-    site = tmp_path / "site"
-    releases.install(site, "4.3.1")
+    site = releases.install(tmp_path / "site", "4.3.1")
     env = {"PYTHONPATH": str(site)}
     path = site / "marshmallow" / "fields.py"
-    code = """
-        from marshmallow import Schema, fields
-        print(Schema.from_dict({"a": fields.Int()})().validate({"a": "x"}))
-    """
     times = path.stat()
-    assert "Not a valid integer." in run_patched(code, tmp_path, env)
+    assert "Not a valid integer." in run_patched(VALIDATE, tmp_path, env)
     edit(site, "fields.py", ("Not a valid integer.", "Now a valid integer!"))
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert "Now a valid integer!" in run_patched(code, tmp_path, env)
+    assert "Now a valid integer!" in run_patched(VALIDATE, tmp_path, env)
 
 
 def run_patched(code, cwd, env):
@@ -284,13 +271,9 @@ def test_the_first_of_two_on_the_path_is_served(tmp_path):
 
 def test_a_vendored_copy_is_none_of_ours(tmp_path):
     """A copy under another package's name is imported as it is, beside the one that we serve."""
-    releases.install(tmp_path / "scratch", "3.26.2")
-    vendor = tmp_path / "app" / "vendor"
-    vendor.mkdir(parents=True)
-    (tmp_path / "app" / "__init__.py").touch()
-    (vendor / "__init__.py").touch()
-    shutil.copytree(tmp_path / "scratch" / "marshmallow", vendor / "marshmallow")
-    for path in (vendor / "marshmallow").rglob("*.py"):
+    (tmp_path / "app").mkdir()
+    vendor = releases.install(tmp_path / "app" / "vendor", "3.26.2")
+    for path in vendor.rglob("*.py"):
         text = path.read_text("utf-8").replace("from marshmallow", "from app.vendor.marshmallow")
         path.write_text(text, "utf-8")
     code = f"""

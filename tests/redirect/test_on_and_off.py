@@ -115,7 +115,7 @@ def test_a_finder_removed_by_hand_is_put_back(program):
 AUTO_SCHEMA = """
 import importlib.metadata
 import althaia
-PATCH
+althaia.patch()
 import sqlalchemy as sa
 from sqlalchemy.orm import declarative_base
 from marshmallow_sqlalchemy import SQLAlchemyAutoSchema, load_instance_mixin
@@ -147,11 +147,10 @@ def load(make, times):
 
 @NEEDS_ENGINE
 @pytest.mark.parametrize("name", ["PersonSchema", "Own"])
-def test_the_version_that_auto_schemas_ask_for_in_each_load(patched, name):
+def test_the_version_that_auto_schemas_ask_for_in_each_load(program, name):
     pytest.importorskip("marshmallow_sqlalchemy")
-    text = (
-        AUTO_SCHEMA.replace("PATCH", "")
-        + f"""
+    program(
+        f"""{AUTO_SCHEMA}
 schema = {name}()
 assert "version is looked up once" in althaia.explain(schema).as_text()
 assert load(lambda: schema, 5) == 5 and load_instance_mixin._cast_data is theirs
@@ -163,13 +162,5 @@ assert schema.validate({{"name": 3}}) == {{"name": ["Not a valid string."]}}
 assert althaia.unpatch() and load_instance_mixin._cast_data is theirs
 """
     )
-    patched(text)
-
-
-def test_the_version_is_asked_for_in_each_load_without_plans(program):
-    pytest.importorskip("marshmallow_sqlalchemy")
-    check = """
-schema = PersonSchema()
-assert load(lambda: schema, 60) == 60 and load_instance_mixin._cast_data is theirs
-"""
-    program(AUTO_SCHEMA.replace("PATCH", "althaia.patch()") + check, env={"ALTHAIA_PLANS": "0"})
+    without = "schema = PersonSchema()\nassert load(lambda: schema, 60) == 60\n"
+    program(AUTO_SCHEMA + without, env={"ALTHAIA_PLANS": "0"})

@@ -14,37 +14,51 @@ from tests.redirect.processes import environment, run
 ROOT = Path(althaia.__file__).parent.parent
 
 
-def test_the_error_names_who_holds_references(tmp_path, program):
+@pytest.fixture
+def late(program):
+    """Runs a program in which patch() is too late, and what is to hold of the error."""
+
+    def check(before, then=""):
+        program(
+            f"""
+import sys
+sys.path.insert(0, "")
+{before}
+import althaia
+try:
+    althaia.patch()
+except althaia.LatePatchError as error:
+    text, holders = str(error), error.holders
+else:
+    raise AssertionError
+{then}
+assert not althaia.is_patched()
+import marshmallow
+assert sys.modules.get("althaia.marshmallow") is not marshmallow
+assert not [f for f in sys.meta_path if type(f).__module__ == "althaia.switch.redirect"]
+"""
+        )
+
+    return check
+
+
+SHOP = "from marshmallow import Schema, fields\nclass Order(Schema):\n    x = fields.Int()\n"
+
+
+def test_the_error_names_who_holds_references(tmp_path, late):
     (tmp_path / "shop").mkdir()
-    (tmp_path / "shop" / "__init__.py").write_text("")
-    (tmp_path / "shop" / "schemas.py").write_text(
-        "from marshmallow import Schema, fields\nclass Order(Schema):\n    x = fields.Int()\n"
-    )
-    (tmp_path / "shop" / "dumps.py").write_text(
-        "from shop.schemas import Order\norders = Order(many=True)\n"
-    )
+    (tmp_path / "shop" / "schemas.py").write_text(SHOP)
+    dumps = "from shop.schemas import Order\norders = Order(many=True)\n"
+    (tmp_path / "shop" / "dumps.py").write_text(dumps)
     (tmp_path / "innocent.py").write_text("import json\nclass Schema: ...\nmarshmallow = 1\n")
-    program(
+    late(
+        "import innocent, shop.dumps",
         """
-        import sys; sys.path.insert(0, "")
-        import innocent, shop.dumps
-        import althaia
-        try:
-            althaia.patch()
-        except althaia.LatePatchError as error:
-            assert set(error.holders) == {"shop.schemas", "shop.dumps"}, error.holders
-            assert error.holders["shop.schemas"] == ["Order", "Schema", "fields"]
-            assert error.holders["shop.dumps"] == ["Order", "orders"]
-            text = str(error)
-            assert "shop.schemas: Order, Schema, fields" in text
-            assert "python -m althaia" in text and "force=True" in text
-        else:
-            raise AssertionError
-        assert not althaia.is_patched()
-        import marshmallow
-        assert sys.modules.get("althaia.marshmallow") is not marshmallow
-        assert not [f for f in sys.meta_path if type(f).__module__ == "althaia.switch.redirect"]
-        """
+assert holders["shop.schemas"] == ["Order", "Schema", "fields"], holders
+assert holders["shop.dumps"] == ["Order", "orders"] and len(holders) == 2, holders
+assert "shop.schemas: Order, Schema, fields" in text
+assert "python -m althaia" in text and "force=True" in text
+""",
     )
 
 
@@ -56,40 +70,23 @@ def test_the_error_names_who_holds_references(tmp_path, program):
         "import sys, marshmallow.fields; del sys.modules['marshmallow']",
     ],
 )
-def test_late_however_little_was_imported(program, imported):
-    program(
-        f"""
-        {imported}
-        import althaia
-        try:
-            althaia.patch()
-        except althaia.LatePatchError:
-            pass
-        else:
-            raise AssertionError
-        """
-    )
+def test_late_however_little_was_imported(late, imported):
+    late(imported)
 
 
-def test_looking_for_holders_does_not_wake_lazy_modules(tmp_path, program):
+def test_looking_for_holders_does_not_wake_lazy_modules(tmp_path, late):
     (tmp_path / "sleeper.py").write_text("raise SystemExit('woken')\n")
-    program(
+    late(
         """
-        import importlib.util, sys
-        sys.path.insert(0, "")
-        spec = importlib.util.find_spec("sleeper")
-        spec.loader = importlib.util.LazyLoader(spec.loader)
-        sys.modules["sleeper"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules["sleeper"])
-        sys.modules["odd"] = object()
-        import marshmallow, althaia
-        try:
-            althaia.patch()
-        except althaia.LatePatchError as error:
-            assert list(error.holders) == ["__main__"], error.holders
-        else:
-            raise AssertionError
-        """
+import importlib.util
+spec = importlib.util.find_spec("sleeper")
+spec.loader = importlib.util.LazyLoader(spec.loader)
+sys.modules["sleeper"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["sleeper"])
+sys.modules["odd"] = object()
+import marshmallow
+""",
+        "assert list(holders) == ['__main__'], holders",
     )
 
 

@@ -4,7 +4,7 @@ import multiprocessing
 
 import pytest
 
-from tests.redirect.processes import succeed
+from tests.redirect.processes import WAYS_IN, succeed
 
 PROGRAM = """
 import multiprocessing, sys
@@ -37,7 +37,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
-@pytest.mark.parametrize("way", ["patch()", "runner", "runner -m", "environment"])
+@pytest.mark.parametrize("way", [*WAYS_IN, "runner -m"])
 def test_pool(way, method, tmp_path):
     first = "import althaia; althaia.patch()" if way == "patch()" else ""
     (tmp_path / "workers.py").write_text(PROGRAM.format(first=first, method=method))

@@ -40,12 +40,6 @@ ROWS = [{"number": n, "lines": [{"price": n * 1.5}, {"price": 2.0}]} for n in ra
 TEXT = '[{"number": 1, "lines": [{"price": 1.5}]}, {"number": 2}]'
 
 
-@pytest.fixture(autouse=True)
-def _needs_plans():
-    if althaia.explain(Order).as_dict()["no_plans"]:
-        pytest.skip("no plans run in this build")
-
-
 def spoil(price):
     """A change of the price in the second line of the fourth order."""
 
@@ -56,25 +50,16 @@ def spoil(price):
     return wrong
 
 
-@pytest.fixture
-def with_notes():
-    notes.switch(True)
-    yield
-    notes.switch(False)
+@pytest.fixture(autouse=True)
+def _needs_plans():
+    if althaia.explain(Order).as_dict()["no_plans"]:
+        pytest.skip("no plans run in this build")
 
 
-def test_a_note_of_ours_is_no_difference(with_notes):
-    class Dated(Schema):
-        at = fields.Date()
-
-    seen = []
-    althaia.compare(1.0, on_difference=seen.append)
-    dated = Dated()
-    for _ in range(20):
-        with pytest.raises(TypeError) as caught:
-            dated.dump({"at": 5})
-    assert caught.value.__notes__ == ["althaia: while dumping Dated.at"]
-    assert seen == []
+def counts():
+    """How many calls were compared, different, and not deterministic."""
+    report = althaia.compare_report()
+    return report.compared, report.different, report.not_deterministic
 
 
 def test_all_is_well():
@@ -86,14 +71,30 @@ def test_all_is_well():
         assert order.dumps(ROWS, many=True)
         assert althaia.json.dump_bytes(order, ROWS, many=True)
         assert order.loads(TEXT, many=True)
-        assert order.validate([{"number": "x"}], many=True) == {
-            0: {"number": ["Not a valid integer."]}
-        }
+        wrong = {0: {"number": ["Not a valid integer."]}}
+        assert order.validate([{"number": "x"}], many=True) == wrong
         with pytest.raises(ValidationError):
             order.load({"lines": 1})
     report = althaia.compare_report()
-    assert (report.compared, report.different, report.skipped) == (21, 0, {})
-    assert report.rate == 1.0
+    assert (*counts(), report.skipped, report.rate) == (21, 0, 0, {}, 1.0)
+
+
+def test_a_note_of_ours_is_no_difference():
+    class Dated(Schema):
+        at = fields.Date()
+
+    seen = []
+    notes.switch(True)
+    althaia.compare(1.0, on_difference=seen.append)
+    dated = Dated()
+    try:
+        for _ in range(20):
+            with pytest.raises(TypeError) as caught:
+                dated.dump({"at": 5})
+    finally:
+        notes.switch(False)
+    assert caught.value.__notes__ == ["althaia: while dumping Dated.at"]
+    assert seen == []
 
 
 def test_a_wrong_answer_is_told_once(plant, caplog):
@@ -153,6 +154,18 @@ def test_what_is_compared(plant, call, wrong, p, a, b):
 
 
 def test_exceptions_are_compared(plant):
+    class Late(Schema):
+        @pre_load
+        def complain(self, data, **kwargs):
+            # The plan's run of it, and then each of upstream's.
+            raise ValidationError({"planned": "a", "upstream": "b"}[compare.running.get()])
+
+    althaia.compare(1.0)
+    with pytest.raises(ValidationError, match="a"):
+        Late().load({})
+    [finding] = althaia.compare_report().findings
+    assert finding.path.startswith("ValidationError.args[0]._schema[0]")
+
     def wrong(messages):
         raise ValidationError({"number": ["No."]})
 
@@ -164,21 +177,6 @@ def test_exceptions_are_compared(plant):
     assert finding.path == ""
     assert finding.difference.planned.startswith("marshmallow.exceptions.ValidationError ")
     assert finding.difference.upstream == "dict {'number': 1}"
-
-
-def test_messages_of_exceptions_are_compared(monkeypatch, plant):
-    class Late(Schema):
-        @pre_load
-        def complain(self, data, **kwargs):
-            # The plan's run of it, and then each of upstream's.
-            raise ValidationError(words[compare.running.get()])
-
-    words = {"planned": "a", "upstream": "b"}
-    althaia.compare(1.0)
-    with pytest.raises(ValidationError, match="a"):
-        Late().load({})
-    [finding] = althaia.compare_report().findings
-    assert finding.path.startswith("ValidationError.args[0]._schema[0]")
 
 
 class Short(Schema):
@@ -217,10 +215,8 @@ SAME = {
 def test_what_is_no_difference(call, given, compared):
     althaia.compare(1.0)
     call(given)
-    report = althaia.compare_report()
-    counts = (report.compared, report.different, report.not_deterministic)
-    assert counts == (compared, 0, 1 - compared)
-    assert ("1 not deterministic" in report.as_text()) == (not compared)
+    assert counts() == (compared, 0, 1 - compared)
+    assert ("1 not deterministic" in althaia.compare_report().as_text()) == (not compared)
 
 
 class Row(Schema):
@@ -275,23 +271,18 @@ def test_a_value_that_can_be_read_once_is_no_difference(given, read, direction):
         def _deserialize(self, value, *args, **kwargs):
             return getattr(value, read)()
 
-        def _serialize(self, value, *args, **kwargs):
-            return getattr(value, read)()
+        _serialize = _deserialize
 
     class Form(Schema):
         file = Content()
 
-    class Outer(Schema):
-        forms = fields.List(fields.Nested(Form))
-
     althaia.compare(1.0)
-    call = getattr(Form(), direction)
-    assert call({"file": given(b"text")}) == {"file": b"text"}
-    call = getattr(Outer(), direction)
-    assert call({"forms": [{"file": given(b"text")}]}) == {"forms": [{"file": b"text"}]}
-    report = althaia.compare_report()
-    assert (report.compared, report.different) == (0, 0)
-    assert report.not_deterministic + sum(report.skipped.values()) == 2
+    outer = field(forms=fields.List(fields.Nested(Form)))
+    assert getattr(Form(), direction)({"file": given(b"text")}) == {"file": b"text"}
+    forms = {"forms": [{"file": given(b"text")}]}
+    assert getattr(outer, direction)(forms) == {"forms": [{"file": b"text"}]}
+    assert counts()[:2] == (0, 0)
+    assert counts()[2] + sum(althaia.compare_report().skipped.values()) == 2
 
 
 @pytest.mark.parametrize("first_raises", [True, False])
@@ -309,18 +300,15 @@ def test_a_second_run_that_the_first_one_breaks_is_skipped(first_raises):
                 raise LookupError("the row is gone")
             return "lines"
 
-    class RowSchema(Schema):
-        lines = fields.Str()
-
     althaia.compare(1.0)
+    dump = field(lines=fields.Str()).dump
     if first_raises:
         with pytest.raises(LookupError):
-            RowSchema().dump(Row())
+            dump(Row())
     else:
-        assert RowSchema().dump(Row()) == {"lines": "lines"}
-    report = althaia.compare_report()
-    assert (report.different, report.not_deterministic) == (0, 0)
-    assert report.skipped == {"whose user code does not repeat": 1}
+        assert dump(Row()) == {"lines": "lines"}
+    assert counts()[1:] == (0, 0)
+    assert althaia.compare_report().skipped == {"whose user code does not repeat": 1}
 
 
 def test_comparing_calls_completes_no_instance():
@@ -331,18 +319,15 @@ def test_comparing_calls_completes_no_instance():
         assert althaia.compare_report().compared
 
 
-def test_workers_collect_what_they_find_in_one_file(tmp_path):
-    (tmp_path / "app.py").write_text(
-        """
+APP = """
 from marshmallow import Schema, fields
 class S(Schema):
     a = fields.Int()
-def rows():
-    return [{"a": 1}] * 3
 """
-    )
-    code = """
-import althaia, sys
+WORKER = """
+import sys
+sys.path[:0] = [""]
+import althaia
 althaia.patch()
 from althaia import seam
 from althaia.trust import seam_layers
@@ -355,54 +340,57 @@ def layer(name, inner):
 if sys.argv[1] == "wrong":
     seam_layers.put(layer)
 import app
-for row in app.rows():
-    app.S().dump(row)
+for _ in range(3):
+    app.S().dump({"a": 1})
 """
-    file = tmp_path / "found.jsonl"
-    env = {"ALTHAIA_COMPARE": "1", "ALTHAIA_COMPARE_FILE": str(file)}
+
+
+def reported(tmp_path, name, *words):
+    """What the command says of a file, and its exit code."""
+    words = ("-m", "althaia", "compare", "--report", name, *words)
+    done = processes.run(*words, cwd=tmp_path)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_workers_collect_what_they_find_in_one_file(tmp_path):
+    (tmp_path / "app.py").write_text(APP)
+    env = {"ALTHAIA_COMPARE": "1", "ALTHAIA_COMPARE_FILE": str(tmp_path / "found.jsonl")}
     for worker in ("wrong", "right", "wrong"):
-        processes.succeed(
-            "-c", f"import sys; sys.path[:0] = ['']\n{code}", worker, cwd=tmp_path, env=env
-        )
-    workers, unended, report = compare.read_file(file)
+        processes.succeed("-c", WORKER, worker, cwd=tmp_path, env=env)
+    workers, unended, report = compare.read_file(tmp_path / "found.jsonl")
     assert (workers, unended, report.compared, report.different) == (3, 0, 9, 6)
     [finding] = report.findings
     assert (finding.schema, finding.path) == ("app.S", "a")
-    words = ("-m", "althaia", "compare", "--report", str(file))
-    done = processes.run(*words, cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stdout.splitlines()[0] == ("3 processes: 9 calls compared, 6 different")
-    assert "app.S.dump differs at a: 2 by the plan, 1 by marshmallow's own code" in done.stdout
-    shown = json.loads(processes.run(*words, "--json", cwd=tmp_path).stdout)
-    assert shown["different"] == 6
-    for there in (False, True):
-        if there:
-            (tmp_path / "none").touch()
-        done = processes.run(*words[:-1], "none", cwd=tmp_path)
-        assert (done.returncode, done.stdout[:12]) == (0, "0 processes ")
-    (tmp_path / "none").write_text("{}\n")
-    done = processes.run(*words[:-1], "none", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "is no line of compare mode" in done.stderr
+    code, said = reported(tmp_path, "found.jsonl")
+    assert code == 1
+    assert said.startswith("3 processes: 9 calls compared, 6 different\n")
+    assert "app.S.dump differs at a: 2 by the plan, 1 by marshmallow's own code" in said
+    assert json.loads(reported(tmp_path, "found.jsonl", "--json")[1])["different"] == 6
+    (tmp_path / "empty").touch()
+    for name in ("none", "empty"):
+        code, said = reported(tmp_path, name)
+        assert (code, said[:12]) == (0, "0 processes ")
+    (tmp_path / "empty").write_text("{}\n")
+    code, said = reported(tmp_path, "empty")
+    assert code == 2
+    assert "is no line of compare mode" in said
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
 def test_a_killed_worker_is_counted_up_to_its_last_minute(tmp_path):
-    code = """
+    code = f"""
 import os, signal
 import althaia
 althaia.patch()
 from althaia.trust import compare
-from marshmallow import Schema, fields
-class S(Schema):
-    a = fields.Int()
+{APP}
 schema = S()
 for _ in range(5):
-    schema.dump({"a": 1})
+    schema.dump({{"a": 1}})
 if (pid := os.fork()) == 0:
     for _ in range(3):
         compare.session().due = 0  # A minute later.
-        schema.dump({"a": 1})
+        schema.dump({{"a": 1}})
     os.kill(os.getpid(), signal.SIGKILL)
 os.waitpid(pid, 0)
 """
@@ -414,8 +402,8 @@ os.waitpid(pid, 0)
     workers, unended, report = compare.read_file(file)
     # Each line has what was compared before its call.
     assert (workers, unended, report.compared) == (2, 1, 5 + 2)
-    told = processes.run("-m", "althaia", "compare", "--report", str(file), cwd=tmp_path).stdout
-    assert told == "2 processes, 1 without an end: 7 calls compared, 0 different\n"
+    told = "2 processes, 1 without an end: 7 calls compared, 0 different\n"
+    assert reported(tmp_path, str(file)) == (0, told)
 
 
 def test_a_hook_that_changes_its_input_is_given_a_copy_the_second_time():
@@ -435,31 +423,21 @@ def test_a_hook_that_changes_its_input_is_given_a_copy_the_second_time():
     inner = [1, 2]
     assert Taking().dump({"b": {"c": inner}}) == {"a": 2}
     assert inner == [1]
-    report = althaia.compare_report()
-    assert (report.compared, report.different, report.not_deterministic) == (2, 0, 0)
+    assert counts() == (2, 0, 0)
 
 
 def test_objects_that_a_hook_makes_are_compared_by_their_attributes(plant):
-    class Point:
-        def __init__(self, x):
-            self.x = x
-
     class PointSchema(Schema):
         x = fields.Int()
 
         @post_load
         def make(self, data, **kwargs):
-            return Point(**data)
+            return SimpleNamespace(**data)
 
     althaia.compare(1.0)
     PointSchema().load({"x": 1})
     assert althaia.compare_report().different == 0
-
-    def wrong(point):
-        point.x += 1
-        return point
-
-    plant("load", wrong)
+    plant("load", lambda point: SimpleNamespace(x=point.x + 1))
     PointSchema().load({"x": 1})
     [finding] = althaia.compare_report().findings
     assert finding.path == "x"
@@ -469,10 +447,7 @@ def test_calls_inside_a_compared_one_are_part_of_it():
     calls = []
 
     class Outer(Schema):
-        inner = fields.Method("get")
-
-        def get(self, obj):
-            return Line().dump(obj)
+        inner = fields.Function(Line().dump)
 
         @post_dump
         def note(self, data, **kwargs):
@@ -488,9 +463,6 @@ def test_calls_inside_a_compared_one_are_part_of_it():
 def test_other_threads_have_their_plans_meanwhile():
     counted = []
 
-    class Slow(Schema):
-        price = fields.Function(lambda obj: obj())
-
     def look():
         thread = threading.Thread(target=lambda: counted.append(compare.running.get()))
         thread.start()
@@ -498,16 +470,13 @@ def test_other_threads_have_their_plans_meanwhile():
         return 1
 
     althaia.compare(1.0)
-    Slow().dump(look)
+    field(price=fields.Function(lambda obj: obj())).dump(look)
     assert counted == [None, None]
 
 
-def test_only_some_schemas():
-    althaia.compare(1.0, schemas=[Line])
-    Line().dump({})
-    Order().dump({})
-    assert althaia.compare_report().compared == 1
-    althaia.compare(1.0, schemas=["*.Order", "shop.*"])
+@pytest.mark.parametrize("schemas", [[Line], ["*.Line", "shop.*"]])
+def test_only_some_schemas(schemas):
+    althaia.compare(1.0, schemas=schemas)
     Line().dump({})
     Order().dump({})
     assert althaia.compare_report().compared == 1
@@ -598,8 +567,7 @@ def test_off_is_off():
     for _ in range(50):
         Line().dump({})
     assert {name: getattr(seam, name) for name in seam._OWN} == before
-    assert althaia.compare_report().compared == compared
-    assert althaia.compare_report().rate == 0
+    assert (althaia.compare_report().compared, althaia.compare_report().rate) == (compared, 0)
 
 
 @pytest.mark.parametrize("rate", [-1, 1.5, "1", True, None])

@@ -3,7 +3,6 @@
 import pytest
 
 from tests.engine import NEEDS_ENGINE
-from tests.redirect.processes import program
 
 CALLS = """
 import althaia
@@ -19,31 +18,31 @@ print(report.rate, report.compared, report.different)
 """
 
 
+WAYS_IN = [
+    ({}, "", "0.0 0 0"),
+    ({"ALTHAIA_COMPARE": "1"}, "", "1.0 2 0"),
+    ({"ALTHAIA_COMPARE": "0"}, "", "0.0 0 0"),
+    ({}, "althaia.compare()", "1.0 2 0"),
+    ({"ALTHAIA_COMPARE": "0.5"}, "althaia.compare(1.0)", "1.0 2 0"),
+    ({"ALTHAIA_COMPARE": "1", "ALTHAIA_PLANS": "0"}, "", "0.0 0 0"),
+    ({"ALTHAIA_COMPARE": "1", "ALTHAIA_DISABLE": "1"}, "", "0.0 0 0"),
+]
+
+
 @NEEDS_ENGINE
-@pytest.mark.parametrize(
-    ("env", "first", "expected"),
-    [
-        ({}, "", "0.0 0 0"),
-        ({"ALTHAIA_COMPARE": "1"}, "", "1.0 2 0"),
-        ({"ALTHAIA_COMPARE": "0"}, "", "0.0 0 0"),
-        ({}, "althaia.compare()", "1.0 2 0"),
-        ({"ALTHAIA_COMPARE": "0.5"}, "althaia.compare(1.0)", "1.0 2 0"),
-        ({"ALTHAIA_COMPARE": "1", "ALTHAIA_PLANS": "0"}, "", "0.0 0 0"),
-        ({"ALTHAIA_COMPARE": "1", "ALTHAIA_DISABLE": "1"}, "", "0.0 0 0"),
-    ],
-)
-def test_ways_in(env, first, expected, tmp_path):
-    assert program(CALLS.format(first=first), cwd=tmp_path, env=env).strip() == expected
+@pytest.mark.parametrize(("env", "first", "expected"), WAYS_IN)
+def test_ways_in(env, first, expected, program):
+    assert program(CALLS.format(first=first), env=env).strip() == expected
 
 
 @NEEDS_ENGINE
 @pytest.mark.parametrize("moment", ["import althaia", "from marshmallow import Schema, fields"])
-def test_compare_before_there_is_a_schema(moment, tmp_path):
+def test_compare_before_there_is_a_schema(moment, program):
     code = CALLS.format(first="").replace(moment, f"{moment}\nimport althaia\nalthaia.compare()")
-    assert program(code, cwd=tmp_path).strip() == "1.0 2 0"
+    assert program(code).strip() == "1.0 2 0"
 
 
-def test_nothing_of_it_is_loaded_unless_asked_for(tmp_path):
+def test_nothing_of_it_is_loaded_unless_asked_for(program):
     code = CALLS.format(first="").split("report =")[0]
     code += "import sys\nprint([m for m in sys.modules if m.startswith('althaia.trust')])"
-    assert program(code, cwd=tmp_path).strip() == "[]"
+    assert program(code).strip() == "[]"
