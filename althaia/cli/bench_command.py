@@ -1,8 +1,7 @@
 """Measure a schema of yours: the real marshmallow against the compiled one.
 
-The schema is named as package.module:Schema, where Schema is a schema class, an instance,
-or a dotted path to one. Each library has a process of its own; the outputs are compared
-before anything is timed, and the two take turns.
+SCHEMA is a schema class, an instance, or a dotted path to one. Each library has a process of its
+own; the outputs are compared before anything is timed, and the two take turns.
 
 Measured are the calls dump and load on the objects given by --source or --data. With neither, plain
 objects are made up from the schema's fields; yours may take longer to read. A request around these

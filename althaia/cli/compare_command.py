@@ -1,8 +1,8 @@
 """Compare a schema's answers on your own data: the real marshmallow's and althaia's.
 
-The schema is named as package.module:Schema, where Schema is a schema class, an instance,
-or a dotted path to one. Each library has a process of its own. Every object is dumped, or every
-record loaded, alone, and then all of them as a collection, by plans from the first call on.
+SCHEMA is a schema class, an instance, or a dotted path to one. Each library has a process of its
+own. Every object is dumped, or every record loaded, alone, and then all of them as a collection,
+by plans from the first call on.
 
 The first path of each kind of difference is named, with both values. What the real marshmallow
 answers differently in a second process is called not deterministic instead.

@@ -1,7 +1,7 @@
 """Show how a schema is dumped and loaded: how much is planned, then each field and the reason.
 
-The schema is named as package.module:Schema, where Schema is a schema class, an instance,
-or a dotted path to one. The module is imported with marshmallow redirected.
+SCHEMA is a schema class, an instance, or a dotted path to one. The module is imported with
+marshmallow redirected.
 
 A module or package alone (package.module) is shown with one line a schema class, worst first:
 how many of the steps of both directions, nested schemas' included, run outside a plan, and which;
