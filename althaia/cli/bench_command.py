@@ -14,7 +14,6 @@ import argparse
 import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from althaia.cli import Answer, CommandError
@@ -23,24 +22,11 @@ from althaia.cli.terminal import bar
 
 ROUNDS = 9
 HEADING = "work                  marshmallow, µs per object  althaia   ratio  middle half  output"
+FIGURES = ("marshmallow", "althaia", "ratio", "low", "high")
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One way of calling the schema; times are microseconds per object."""
-
-    work: str
-    objects: int
-    identical: bool = True
-    difference: str = ""
-    """The first path that differs, with both values."""
-    deterministic: bool = True
-    """Whether marshmallow alone returns the same twice; asked if the outputs differ."""
-    marshmallow: float | None = None
-    althaia: float | None = None
-    ratio: float | None = None
-    low: float | None = None
-    high: float | None = None
+Row = dict[str, Any]
+"""One way of calling the schema: ``FIGURES`` are None if the outputs differ, which ``difference``
+says; ``deterministic`` is whether marshmallow alone returns the same twice."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -62,12 +48,11 @@ def execute(options: argparse.Namespace) -> Answer:
     if min(options.rounds, options.objects) < 1:
         raise CommandError("--rounds and --objects are at least 1")
     report = measured(options)
-    found = {**report, "rows": [asdict(row) for row in report["rows"]]}
-    return int(any(map(_is_wrong, report["rows"]))), found, "\n".join(_lines(report))
+    return int(any(map(_is_wrong, report["rows"]))), report, "\n".join(_lines(report))
 
 
 def _is_wrong(row: Row) -> bool:
-    return not row.identical and row.deterministic
+    return row["deterministic"] and not row["identical"]
 
 
 def measured(options: argparse.Namespace) -> dict[str, Any]:
@@ -90,12 +75,16 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
         for number, name in enumerate(pair.calls):
             watch(number / len(pair.calls), name)
             objects = given["sizes"].get(name, 0)
+            if not objects and name not in found:
+                continue
+            row = {"work": name, "objects": objects, "identical": name not in found}
+            row |= {"difference": "", "deterministic": name not in unsteady}
+            row |= dict.fromkeys(FIGURES)
             if name in found:
-                steady = name in different
-                said = sentence(found[name], steady=steady)
-                rows.append(Row(name, objects, False, said, steady))
-            elif objects:
-                rows.append(_timed(rounds, sides, name, objects))
+                row["difference"] = sentence(found[name], steady=row["deterministic"])
+            else:
+                row |= zip(FIGURES, _timed(rounds, sides, name, objects), strict=True)
+            rows.append(row)
         explained = pair.planned.ask("explained")
     return {
         "schema": schema,
@@ -108,8 +97,8 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _timed(rounds: int, sides: Sequence[Process], name: str, objects: int) -> Row:
-    """Return the row with the times of both libraries."""
+def _timed(rounds: int, sides: Sequence[Process], name: str, objects: int) -> Iterator[float]:
+    """Yield the ``FIGURES``; times are microseconds per object."""
     loops = [side.ask("prepare", name=name) for side in sides]
     times: list[list[float]] = [[], []]
     for turn in range(rounds):
@@ -119,13 +108,12 @@ def _timed(rounds: int, sides: Sequence[Process], name: str, objects: int) -> Ro
             times[i].append(seconds / loops[i] / objects * 1e6)
     ratios = sorted(one / other for one, other in zip(*times, strict=True))
     quarter = len(ratios) // 4
-    theirs, ours, ratio = map(statistics.median, (*times, ratios))
-    figures = (theirs, ours, ratio, ratios[quarter], ratios[-1 - quarter])
-    return Row(name, objects, True, "", True, *figures)
+    yield from map(statistics.median, (*times, ratios))
+    yield from (ratios[quarter], ratios[-1 - quarter])
 
 
 def _lines(report: dict[str, Any]) -> Iterator[str]:
-    rows: list[Row] = report["rows"]
+    rows = report["rows"]
     yield f"{report['schema']}, data: {report['data']}\n"
     yield HEADING
     yield from map(_line, rows)
@@ -134,7 +122,7 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
         yield f"{report['failing']:,} left out, because alone they fail: {report['failure']}"
         if report["made_up"]:
             yield "Name records that load with --data FILE, or objects with --source MODULE:NAME."
-    yield from (f"{row.work}: {row.difference}" for row in rows if row.difference)
+    yield from (f"{row['work']}: {row['difference']}" for row in rows if row["difference"])
     if any(map(_is_wrong, rows)):
         yield "The outputs differ: please report the schema and the data."
     if report["unplanned"]:
@@ -145,7 +133,8 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _line(row: Row) -> str:
-    if row.ratio is None:
-        return f"{row.work:<78}  {'DIFFERENT' if _is_wrong(row) else 'not deterministic'}"
-    figures = f"{row.marshmallow:>26.2f}{row.althaia:>9.2f}{row.ratio:>7.1f}×"
-    return f"{row.work:<22}{figures}{f'{row.low:.1f}–{row.high:.1f}':>13}  identical"
+    if row["difference"]:
+        return f"{row['work']:<78}  {'DIFFERENT' if _is_wrong(row) else 'not deterministic'}"
+    half = "{low:.1f}–{high:.1f}".format_map(row)
+    figures = "{work:<22}{marshmallow:>26.2f}{althaia:>9.2f}{ratio:>7.1f}×".format_map(row)
+    return f"{figures}{half:>13}  identical"

@@ -55,27 +55,25 @@ class Side:
         user's code come the objects, and the records are what dumping them gives.
         """
         schema = self.schema
-        if file:
-            records, about = _given(file, source, count)
-            objects = self._passing("load", records)
-            about += f", loaded to {kinds_of(objects)}" if objects else ""
-            other, given = "dump", objects
+        if file or source:
+            given, about = _given(file, source, count)
         else:
-            if source:
-                objects, about = _given(file, source, count)
-            else:
-                objects = sampledata.sources(schema, count)
-                about = f"{count:,} plain objects (types.SimpleNamespace) made up from the fields"
-            records = sampledata.records(schema, self._passing("dump", objects))
-            other, given = "load", records
+            given = sampledata.sources(schema, count)
+            about = f"{count:,} plain objects (types.SimpleNamespace) made up from the fields"
+        first, other = ("load", "dump") if file else ("dump", "load")
+        results = self._passing(first, given)
+        if not file:
+            results = [sampledata.record(schema, each) for each in results]
+        elif results:
+            about += f", loaded to {kinds_of(results)}"
         if other in directions:
-            self._passing(other, given)
+            self._passing(other, results)
         sizes = {}
         for way in directions:
-            given = objects if way == "dump" else records
-            for size in sorted({1, len(given)}) if given else ():
+            objects = given if way == first else results
+            for size in sorted({1, len(objects)}) if objects else ():
                 name = f"{way} {size:,} object{'s' if size > 1 else ''}"
-                each = given if size > 1 else given[0]
+                each = objects if size > 1 else objects[0]
                 self.calls[name] = partial(getattr(schema, way), each, many=size > 1)
                 sizes[name] = size
         self.calls["what fails"] = lambda: self.failing

@@ -12,35 +12,29 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from textwrap import wrap
 from time import perf_counter
 from types import CodeType, FrameType
-from typing import Any, Final
+from typing import Any
 
 from althaia import seam
 from althaia.switch import redirect
 from althaia.switch.release import has_engine, why_no_plans
 from althaia.trust import seam_layers, units
 
-DIRECTIONS: Final = {
-    "dump": "dump",
-    "dumps": "dumps",
-    "load": "load",
-    "_do_load": "load",
-    "loads": "loads",
-}
-"""By the name of the seam's function or of marshmallow's method."""
+TIMED = ("dump", "dumps", "load", "loads")
+"""The seam's functions that are timed."""
 
-WIDTH: Final = 80
-MOST_FUNCTIONS: Final = 10
+WIDTH = 80
+MOST_FUNCTIONS = 10
 """How many functions a table of them has."""
-CALIBRATION: Final = 2_000
+CALIBRATION = 2_000
 """So many calls are made to measure what watching takes."""
 
 _ROUGHLY = (
@@ -134,19 +128,22 @@ class Profile:
         return f"<Profile of {len(self.lines)} schemas and directions>"
 
 
+_ROW = "{:<34}{:<6}{:>8}{:>9}{:>8}{:>9}{:>6}".format
+
+
 def _lines(profile: Profile) -> Iterator[str]:
     """Yield the tables: schemas, the user's code, what is outside plans."""
     if not profile.lines:
         yield "No schema was dumped or loaded."
     else:
-        yield _row("schema", "", "calls", "objects", "total", "own", "user")
+        yield _ROW("schema", "", "calls", "objects", "total", "own", "user")
     for line in profile.lines:
         user = f"{line.user / line.own:.0%}" if line.own and line.user else "-"
         counts = map(units.number, (line.calls, line.objects))
         times = [units.time(line.seconds), units.time(line.own)]
         if line.is_rough:
             times[1] = f"~{times[1]}"
-        yield _row(units.short(line.schema, 33), line.direction, *counts, *times, user)
+        yield _ROW(units.short(line.schema, 33), line.direction, *counts, *times, user)
     for whose, heading in (("code", "Your own code"), ("packages", "Code of installed packages")):
         if code := _functions(profile, whose):
             yield from ("", heading)
@@ -162,11 +159,6 @@ def _lines(profile: Profile) -> Iterator[str]:
         yield from ("", *wrap(_ROUGHLY, WIDTH))
     if profile.note:
         yield from ("", *wrap(profile.note, WIDTH))
-
-
-def _row(schema: str, direction: str, *cells: str) -> str:
-    calls, objects, total, own, user = cells
-    return f"{schema:<34}{direction:<6}{calls:>8}{objects:>9}{total:>8}{own:>9}{user:>6}"
 
 
 def _functions(profile: Profile, whose: str) -> list[tuple[float, str]]:
@@ -205,73 +197,53 @@ def profile() -> Iterator[Profile]:
     """
     result = Profile()
     lines: _Lines = {}
-    if not _has_plans():
-        result.note = _NO_PLANS
-    with (_without_plans if result.note else _with_plans)(lines):
+    with ExitStack() as stack:
+        if _has_plans():
+            _watch_functions(1)
+            stack.callback(_watch_functions, -1)
+        else:
+            result.note = _NO_PLANS
+            _time_methods(stack)
+        _switch(lines, True)
+        stack.callback(_switch, lines, False)
         yield result
     for line in lines.values():
         line.settle()
     result.lines = sorted(lines.values(), key=lambda line: -line.own)
 
 
-@contextmanager
-def _with_plans(lines: _Lines) -> Iterator[None]:
-    global _profiles
-    with _lock:
-        _profiles += 1
-        _watch_functions(True)
-        _calibrate()
-        _switch(lines, True)
-    try:
-        yield
-    finally:
-        with _lock:
-            _profiles -= 1
-            _watch_functions(_profiles > 0)
-            _switch(lines, False)
+def _time_methods(stack: ExitStack) -> None:
+    """Time the methods of the marshmallow that the program uses, until the stack is closed."""
+    from marshmallow import Schema
 
-
-@contextmanager
-def _without_plans(lines: _Lines) -> Iterator[None]:
-    """Time the methods of the marshmallow that the program uses."""
-    import marshmallow
-
-    owner: Any = marshmallow.Schema
-    replaced = {name: vars(owner)[name] for name in ("dump", "dumps", "_do_load", "loads")}
-    for name, method in replaced.items():
-        setattr(owner, name, _measured(name, method))
-    _measuring.append(lines)
-    try:
-        yield
-    finally:
-        _measuring.remove(lines)
-        for name, method in replaced.items():
-            setattr(owner, name, method)
+    for name in TIMED:
+        method = seam_layers.METHODS.get(name, name)
+        theirs = vars(Schema)[method]
+        stack.callback(setattr, Schema, method, theirs)
+        setattr(Schema, method, _measured(name, theirs))
 
 
 def _switch(lines: _Lines, on: bool) -> None:
     """Begin or stop adding calls to these lines."""
-    # By identity: dictionaries are compared by what is in them.
-    _measuring[:] = [each for each in _measuring if each is not lines] + [lines] * on
-    seam_layers.take(_layer)
-    if _measuring:
-        seam_layers.put(_layer)
+    with _lock:
+        # By identity: dictionaries are compared by what is in them.
+        _measuring[:] = [each for each in _measuring if each is not lines] + [lines] * on
+        seam_layers.take(_layer)
+        if _measuring:
+            seam_layers.put(_layer)
 
 
 def _layer(name: str, inner: seam_layers.Hook) -> seam_layers.Hook | None:
     if name == "validate":
         # Upstream's calls ``_do_load``, which is measured.
         return lambda *args: seam.DECLINED
-    if name not in DIRECTIONS:
-        return None
-    return _measured(name, inner, partial(seam_layers.run_upstream, name))
+    return _measured(name, inner, upstream=True) if name in TIMED else None
 
 
 def time_calls(on: bool) -> None:
     """Measure how long each call takes, from now on or no more."""
     if has_engine():
-        with _lock:
-            _switch(_timed, on)
+        _switch(_timed, on)
 
 
 def seconds_by_class() -> dict[tuple[str, str], float]:
@@ -339,71 +311,55 @@ _now: ContextVar[_Call | None] = ContextVar("althaia_profile", default=None)
 """The innermost measured call. Another thread, task or greenlet may call meanwhile."""
 
 
-def _measured(
-    name: str, inner: Callable[..., Any], upstream: Callable[..., Any] | None = None
-) -> Callable[..., Any]:
+def _measured(name: str, inner: seam_layers.Hook, *, upstream: bool = False) -> seam_layers.Hook:
     """Return a function that measures the calls of another one.
 
     :param inner: a function of the seam, or a method of marshmallow's
-    :param upstream: calls the method instead of which the seam's function is called; None if
-        ``inner`` is that
+    :param upstream: whether it is of the seam: marshmallow's method answers what it declines
     """
 
     def measured(schema: Any, *args: Any, **options: Any) -> Any:
-        call = _now.get()
-        if call is not None and call.ended:
-            call = None
-        if call is None or call.schema is not schema or call.code is not None:
-            call = _Call(schema, DIRECTIONS[name], call)
-            return _answered(call, name, inner, upstream, args, options)
-        # A part of that call, as upstream's `dumps` calls `dump`.
-        if call.declines == name:
-            call.declines = ""
-            return seam.DECLINED
-        result = inner(schema, *args, **options)
-        call.outside |= result is seam.DECLINED
-        return result
+        around = _now.get()
+        if around is not None and around.ended:
+            around = None
+        if around is not None and around.schema is schema and around.code is None:
+            # A part of that call, as upstream's `dumps` calls `dump`.
+            if around.declines == name:
+                around.declines = ""
+                return seam.DECLINED
+            result = inner(schema, *args, **options)
+            around.outside |= result is seam.DECLINED
+            return result
+        call, result, arrived = _Call(schema, name, around), None, perf_counter()
+        token = _now.set(call)
+        watched = around is None and _begin()
+        began = perf_counter()
+        try:
+            result = inner(schema, *args, **options)
+            if upstream and result is seam.DECLINED:
+                # Nothing would stop the clock at the end of upstream's method.
+                call.declines = name
+                call.outside = name in ("dump", "load")
+                result = seam_layers.run_upstream(name, schema, args)
+            return result
+        finally:
+            spent = perf_counter() - began
+            if watched:
+                sys.setprofile(None)
+            call.ended = True
+            _now.reset(token)
+            given = args[0] if args else next(iter(options.values()), None)
+            key = (f"{type(schema).__module__}.{type(schema).__qualname__}", name)
+            with _lock:
+                for lines in _measuring:
+                    line = lines.setdefault(key, Line(*key))
+                    line.add(call, spent, _objects_of(given, result))
+            if around is not None:
+                taken = perf_counter() - arrived
+                around.inside += taken
+                around.overhead_inside += taken - spent + call.overhead + call.overhead_inside
 
     return measured
-
-
-def _answered(
-    call: _Call,
-    name: str,
-    inner: Callable[..., Any],
-    upstream: Callable[..., Any] | None,
-    args: tuple[Any, ...],
-    options: dict[str, Any],
-) -> Any:
-    """Run a call to its end and measure it."""
-    arrived, token, result = perf_counter(), _now.set(call), None
-    watched = call.around is None and _begin()
-    began = perf_counter()
-    try:
-        result = inner(call.schema, *args, **options)
-        if upstream is not None and result is seam.DECLINED:
-            # Nothing would stop the clock at the end of upstream's method.
-            call.declines = name
-            call.outside = name in ("dump", "load")
-            result = upstream(call.schema, args)
-        return result
-    finally:
-        spent = perf_counter() - began
-        if watched:
-            sys.setprofile(None)
-        call.ended = True
-        _now.reset(token)
-        given = args[0] if args else next(iter(options.values()), None)
-        cls = type(call.schema)
-        key = (f"{cls.__module__}.{cls.__qualname__}", call.direction)
-        with _lock:
-            for lines in _measuring:
-                line = lines.setdefault(key, Line(*key))
-                line.add(call, spent, _objects_of(given, result))
-        if (around := call.around) is not None:
-            taken = perf_counter() - arrived
-            around.inside += taken
-            around.overhead_inside += taken - spent + call.overhead + call.overhead_inside
 
 
 def _objects_of(given: Any, result: Any) -> int:
@@ -506,11 +462,16 @@ def _told(frame: FrameType, event: str, _: object) -> None:
             call.code = None
 
 
-def _watch_functions(on: bool) -> None:
-    """From CPython 3.12 on: let it tell functions of all threads, or no more. Switching this for
-    each call would let CPython change its code for each."""
-    if sys.version_info >= (3, 12) and sys.getprofile() in (None, _told):
-        threading.setprofile_all_threads(_told if on else None)
+def _watch_functions(more: int) -> None:
+    """Watch the user's functions for a profile more, or less. From CPython 3.12 on, let it tell
+    those of all threads: switching this for each call would let it change its code for each."""
+    global _profiles
+    with _lock:
+        _profiles += more
+        if sys.version_info >= (3, 12) and sys.getprofile() in (None, _told):
+            threading.setprofile_all_threads(_told if _profiles else None)
+        if more > 0:
+            _calibrate()
 
 
 def _begin() -> bool:

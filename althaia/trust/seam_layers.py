@@ -9,22 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import RLock
-from typing import Any, Final
+from typing import Any
 
 from althaia import seam
 
 Hook = Callable[..., Any]
 Layer = Callable[[str, Hook], Hook | None]
 
-NAMES: Final = tuple(seam._OWN)
+NAMES = tuple(seam._OWN)
 
-_INIT: Final = (
-    *("only", "exclude", "many", "load_only", "dump_only", "partial", "unknown", "context"),
-)
+_INIT = ("only", "exclude", "many", "load_only", "dump_only", "partial", "unknown", "context")
 """The parameters of upstream's ``__init__`` in the order of the seam's."""
-_CALL: Final = ("many", "partial", "unknown", "postprocess")
+_CALL = ("many", "partial", "unknown", "postprocess")
 """The same of the other methods, which take the first ones of these behind the data."""
-_METHODS: Final = {"serialize": "_serialize", "load": "_do_load"}
+METHODS = {"serialize": "_serialize", "load": "_do_load"}
 """Those that have another name than the seam's function."""
 
 _lock = RLock()
@@ -106,4 +104,4 @@ def run_upstream(name: str, schema: Any, args: tuple[Any, ...]) -> Any:
         return own["dumps"](schema, data, *positional, many=many, **options)
     options = given.pop() if name == "loads" else {}
     options = dict(zip(_CALL, given, strict=False)) | options
-    return own[_METHODS.get(name, name)](schema, data, **options)
+    return own[METHODS.get(name, name)](schema, data, **options)

@@ -88,7 +88,7 @@ def schema_classes(package: str) -> dict[str, Any]:
 
 def make_data(package: str, target: Path, most: int) -> None:
     """Keep what each schema is to dump and to load; at most so many schemas, evenly spread."""
-    from althaia.cli.sampledata import records, sources
+    from althaia.cli.sampledata import record, sources
 
     kept: list[tuple[str, bytes]] = []
     import_application(package)
@@ -99,7 +99,8 @@ def make_data(package: str, target: Path, most: int) -> None:
             schema = cls()
             objects = sources(schema, ROWS)
             dumped = schema.dump(objects, many=True)
-            kept.append((name, pickle.dumps((objects, records(schema, dumped)))))
+            records = [record(schema, each) for each in dumped]
+            kept.append((name, pickle.dumps((objects, records))))
     step = max(1, -(-len(kept) // most))
     with target.open("wb") as file:
         pickle.dump((len(classes), kept[::step]), file)
