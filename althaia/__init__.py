@@ -32,23 +32,20 @@ if TYPE_CHECKING:
     # Type checkers export what it exports.
     from marshmallow import *  # noqa: F403
 
-    from althaia import bulk as bulk
-    from althaia import json as json
-    from althaia import msgpack as msgpack
+    from althaia import bulk as bulk, json as json, msgpack as msgpack
     from althaia.bulk.lines import loads_stream as loads_stream
     from althaia.engine.explain import explain as explain
-    from althaia.streams import StreamError as StreamError
-    from althaia.streams import stream as stream
+    from althaia.streams import StreamError as StreamError, stream as stream
     from althaia.switch.config import ConfigError as ConfigError
     from althaia.switch.installed import ReleaseError as ReleaseError
-    from althaia.switch.redirect import LatePatchError as LatePatchError
-    from althaia.switch.redirect import is_patched as is_patched
-    from althaia.switch.redirect import unpatch as unpatch
+    from althaia.switch.redirect import (
+        LatePatchError as LatePatchError,
+        is_patched as is_patched,
+        unpatch as unpatch,
+    )
     from althaia.switch.release import AlthaiaWarning as AlthaiaWarning
-    from althaia.switch.status import NotCompiledError as NotCompiledError
-    from althaia.switch.status import info as info
-    from althaia.trust.compare import compare as compare
-    from althaia.trust.compare import compare_report as compare_report
+    from althaia.switch.status import NotCompiledError as NotCompiledError, info as info
+    from althaia.trust.compare import compare as compare, compare_report as compare_report
     from althaia.trust.profile import profile as profile
 
     __version__: str
@@ -78,10 +75,9 @@ _MODULES = ("bulk", "json", "msgpack")
 """Modules that are imported when somebody asks for them as an attribute."""
 
 _UPSTREAMS = (
-    *("EXCLUDE", "INCLUDE", "RAISE", "Schema", "SchemaOpts", "ValidationError", "fields"),
-    *("missing", "post_dump", "post_load", "pre_dump", "pre_load"),
-    *("validate", "validates", "validates_schema"),
-)
+    "EXCLUDE", "INCLUDE", "RAISE", "Schema", "SchemaOpts", "ValidationError", "fields", "missing",
+    "post_dump", "post_load", "pre_dump", "pre_load", "validate", "validates", "validates_schema",
+)  # fmt: skip
 """What marshmallow itself exports; here it is the compiled copy's, redirected or not. Looked up
 when somebody asks: importing althaia imports no marshmallow."""
 

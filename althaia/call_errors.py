@@ -6,8 +6,6 @@ argument")``). Compiled upstream therefore repeats a call here after it has foun
 do not fit. Correct calls cost nothing.
 """
 
-from __future__ import annotations
-
 import inspect
 from types import FunctionType
 from typing import Any

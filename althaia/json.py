@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from json import dumps, loads
 else:
     try:
-        from althaia.formats.codec import json_dumps as dumps
-        from althaia.formats.codec import json_loads as loads
+        from althaia.formats.codec import json_dumps as dumps, json_loads as loads
     except ModuleNotFoundError as error:
         if error.name != "althaia.formats.codec":
             raise

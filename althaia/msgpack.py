@@ -5,12 +5,12 @@
 from one form to the other entry by entry. The package itself need not be installed.
 """
 
-from __future__ import annotations
-
 try:
-    from althaia.formats.codec import MessagePackDecodeError as MessagePackDecodeError
-    from althaia.formats.codec import msgpack_dumps as dumps
-    from althaia.formats.codec import msgpack_loads as loads
+    from althaia.formats.codec import (
+        MessagePackDecodeError as MessagePackDecodeError,
+        msgpack_dumps as dumps,
+        msgpack_loads as loads,
+    )
 except ModuleNotFoundError as error:
     if error.name != "althaia.formats.codec":
         raise

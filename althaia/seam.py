@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any, Final
+    from typing import Any
 
     Connector = Callable[[], object]
     Namespace = dict[str, Any]
@@ -48,7 +48,7 @@ def pause() -> None:
     gives other threads the GIL (``cpython/stack.h``)."""
 
 
-DECLINED: Final = object()
+DECLINED = object()
 """What a hook returns if there is no plan, so that upstream's own code runs."""
 
 _connectors: list[Connector] = []
@@ -91,7 +91,7 @@ class HookTable(defaultdict):  # type: ignore[misc]
 
 
 # Attributes in which the interpreter and ``copy`` cache data in a class.
-_NOTED_BY_PYTHON: Final = frozenset(
+_NOTED_BY_PYTHON = frozenset(
     {
         "__annotate__",
         "__annotate_func__",
@@ -126,7 +126,7 @@ def loaded(schema_namespace: Namespace) -> None:
         without_engine(f"its modules are not those that are known ({error})")
 
 
-_MODULES: Final = "schema", "fields", "utils", "validate", "error_store", "orderedset", "exceptions"
+_MODULES = "schema", "fields", "utils", "validate", "error_store", "orderedset", "exceptions"
 
 
 def _keep(schema_namespace: Namespace) -> None:
@@ -143,7 +143,7 @@ def _keep(schema_namespace: Namespace) -> None:
                 pristine[value] = dict(vars(value))
 
 
-_SCHEMA: Final = "marshmallow.schema.Schema"
+_SCHEMA = "marshmallow.schema.Schema"
 
 
 def owner_of(schema: Any) -> type | None:
@@ -173,7 +173,7 @@ def serve(version: str | None, unread: Iterable[str], differing: dict[str, str])
     release, unknown, variants = version, frozenset(unread), differing
 
 
-HOOK_FUNCTIONS: Final = frozenset(
+HOOK_FUNCTIONS = frozenset(
     {"schema.SchemaMeta.resolve_hooks", "decorators.set_hook", "decorators.MarshmallowHook"}
 )
 """The functions of upstream that :func:`resolve_hooks` replaces, or on which it depends."""
@@ -304,7 +304,7 @@ def warn(text: str, category: type[Warning], stacklevel: int = 2) -> None:
             print(f"{category.__name__}: {text}", file=sys.stderr)
 
 
-_OF_SIGNALS: Final = (KeyboardInterrupt, SystemExit, TimeoutError)
+_OF_SIGNALS = (KeyboardInterrupt, SystemExit, TimeoutError)
 
 
 no_engine = ""
@@ -358,7 +358,7 @@ validate = _declined
 # ``deserialize(schema, data, error_store, many, partial, unknown, index)``.
 deserialize = _declined
 
-_OWN: Final = {
+_OWN = {
     "construct": construct,
     "copied_fields": copied_fields,
     **dict.fromkeys(("dump", "dumps", "serialize"), _declined),

@@ -5,18 +5,13 @@ texts are joined without their brackets. Hence every override and hook of the sc
 usual. A schema whose result cannot be split in this way is rejected before the first byte.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from inspect import isasyncgenfunction
 from itertools import islice
 from typing import Any, overload
 
-from althaia import json as althaia_json
-from althaia import seam
-
-Namespace = dict[str, Any]
+from althaia import json as althaia_json, seam
 
 # The first batch is small, so that the first bytes are sent soon. Later batches fill a chunk.
 FIRST_BATCH = 16
@@ -92,7 +87,7 @@ def stream(
     return _chunks(pieces, iter(iterable))
 
 
-def upstream_of(schema: Any) -> Namespace:
+def upstream_of(schema: Any) -> dict[str, Any]:
     """Return the original attributes of ``Schema`` of the marshmallow to which a schema belongs:
     our copy, or the real one if the redirect is off.
 

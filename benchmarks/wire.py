@@ -241,8 +241,7 @@ def exports(found: Sequence[tuple[str, int, Mapping[str, float]]]) -> str:
 
 def draw(found: Sequence[Figures]) -> None:
     """A panel a message: seconds out and in for a million, a pair of bars a way."""
-    from matplotlib import pyplot as plt
-    from matplotlib import rc_context
+    from matplotlib import pyplot as plt, rc_context
 
     from benchmarks import charts
 

@@ -7,8 +7,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from buildtools import compile as compiling
-from buildtools import generate, lock, semantics, stamp, upstream
+from buildtools import compile as compiling, generate, lock, semantics, stamp, upstream
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import compiled_modules

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from buildtools.errors import BuildError, output_of
-from buildtools.shipped import digests as _digests
-from buildtools.shipped import meanings, patching
+from buildtools.shipped import digests as _digests, meanings, patching
 
 Table = meanings.Table
 

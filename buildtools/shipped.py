@@ -27,9 +27,7 @@ def _load(name: str) -> ModuleType:
 
 
 if TYPE_CHECKING:
-    from althaia.releases import digests as digests
-    from althaia.releases import meanings as meanings
-    from althaia.releases import patching as patching
+    from althaia.releases import digests as digests, meanings as meanings, patching as patching
 else:
     digests = _load("digests")
     meanings = _load("meanings")

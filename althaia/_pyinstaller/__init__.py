@@ -1,7 +1,5 @@
 """For PyInstaller, which finds this package by the ``pyinstaller40`` entry point."""
 
-from __future__ import annotations
-
 import os
 
 

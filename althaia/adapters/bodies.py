@@ -1,12 +1,9 @@
 """What frameworks' JSON responses hold: the text of ``schema.dump(obj)``, whatever a schema's own
 ``dumps`` or ``Meta.render_module`` would write."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from althaia import json as althaia_json
-from althaia import seam
+from althaia import json as althaia_json, seam
 from althaia.streams import FORMS
 
 

@@ -9,8 +9,6 @@ run. :class:`Jsonifier` gives that class's ``default`` instead, which makes the 
     althaia.adapters.flask.use(app.app)
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

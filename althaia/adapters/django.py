@@ -6,8 +6,6 @@
         return SchemaStream(OrderSchema(), Order.objects.iterator())
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterable, Callable, Iterable
 from typing import Any
 

@@ -13,8 +13,6 @@ indentation and the newline at the end included. Quart has the same provider cla
 :mod:`althaia.adapters.quart` has the same function.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any, TypeVar

@@ -10,13 +10,10 @@ In FastAPI, return the response itself: what a route returns otherwise goes thro
 ``jsonable_encoder`` first.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterable, Callable, Iterable
 from typing import Any
 
-from starlette.responses import JSONResponse as StarletteJSONResponse
-from starlette.responses import StreamingResponse
+from starlette.responses import JSONResponse as StarletteJSONResponse, StreamingResponse
 
 from althaia import json as althaia_json
 from althaia.adapters import bodies

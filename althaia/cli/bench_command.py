@@ -8,8 +8,6 @@ objects are made up from the schema's fields; yours may take longer to read. A r
 calls is not in the figures.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 from collections.abc import Iterator, Sequence
@@ -72,19 +70,18 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
         different, unsteady, _ = pair.judge()
         found = different | unsteady
         rows: list[Row] = []
+        nothing = [None] * len(FIGURES)
         for number, name in enumerate(pair.calls):
             watch(number / len(pair.calls), name)
             objects = given["sizes"].get(name, 0)
-            if not objects and name not in found:
+            difference, steady = found.get(name), name not in unsteady
+            if not (objects or difference):
                 continue
-            row = {"work": name, "objects": objects, "identical": name not in found}
-            row |= {"difference": "", "deterministic": name not in unsteady}
-            row |= dict.fromkeys(FIGURES)
-            if name in found:
-                row["difference"] = sentence(found[name], steady=row["deterministic"])
-            else:
-                row |= zip(FIGURES, _timed(rounds, sides, name, objects), strict=True)
-            rows.append(row)
+            row = {"work": name, "objects": objects, "identical": not difference}
+            row["difference"] = sentence(difference, steady=steady) if difference else ""
+            row["deterministic"] = steady
+            figures = nothing if difference else _timed(rounds, sides, name, objects)
+            rows.append(row | dict(zip(FIGURES, figures, strict=True)))
         explained = pair.planned.ask("explained")
     return {
         "schema": schema,

@@ -7,8 +7,6 @@ files. The exit code is 0 if every record is valid, 1 if one is not, 2 if a file
     python -m althaia check shop.schemas:Order orders.ndjson --workers 4
 """
 
-from __future__ import annotations
-
 import argparse
 
 from althaia import bulk

@@ -13,8 +13,6 @@ collected their differences, as ALTHAIA_COMPARE_FILE asked them.
 Exit codes: 0 no difference, 1 a difference, 2 it could not run.
 """
 
-from __future__ import annotations
-
 import argparse
 from contextlib import ExitStack
 from dataclasses import asdict

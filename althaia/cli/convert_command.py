@@ -7,8 +7,6 @@ loaded. What is not valid is left out, told and counted as by 'check', with the 
     python -m althaia convert shop.schemas:Order orders.csv orders.parquet
 """
 
-from __future__ import annotations
-
 import argparse
 from functools import partial
 
@@ -17,12 +15,13 @@ from althaia.cli import Answer, bulkwork
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("schema", help="package.module:Name of a schema class or instance")
-    parser.add_argument("source", help="what is read; - is standard input, .gz is unpacked")
-    parser.add_argument("target", help="the file that is written; it appears when it is whole")
-    parser.add_argument("--to-format", choices=("ndjson", "json", "csv", "parquet"),
+    add = parser.add_argument
+    add("schema", help="package.module:Name of a schema class or instance")
+    add("source", help="what is read; - is standard input, .gz is unpacked")
+    add("target", help="the file that is written; it appears when it is whole")
+    add("--to-format", choices=("ndjson", "json", "csv", "parquet"),
                         help="of what is written; by default the file's name says it")  # fmt: skip
-    parser.add_argument("--dump", action="store_true", help="dump without loading")
+    add("--dump", action="store_true", help="dump without loading")
     bulkwork.configure(parser)
 
 

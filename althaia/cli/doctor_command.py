@@ -8,8 +8,6 @@ environment of the deployment, with the variables that the service has. 'info' h
 Exit codes: 0 nothing is wrong, 1 something is, 2 the application could not be imported.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from contextlib import redirect_stdout

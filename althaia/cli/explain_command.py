@@ -9,8 +9,6 @@ and why its instances are built in full, where they are.
 With --fail-on unplanned the exit code is 1 where there are any: for continuous integration.
 """
 
-from __future__ import annotations
-
 import argparse
 import pkgutil
 import sys

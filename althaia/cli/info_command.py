@@ -1,7 +1,5 @@
 """Say what is installed here: versions, compiled or not, patched or not."""
 
-from __future__ import annotations
-
 import argparse
 
 import althaia

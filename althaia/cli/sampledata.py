@@ -4,8 +4,6 @@ They are the same in each run, because figures of two processes are compared. An
 field loads of what it dumps.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -17,11 +15,12 @@ from typing import Any
 START = dt.datetime(2024, 2, 29, 8, 15, 30)
 DEEPEST = 3
 """Levels of a schema nested in itself that are filled in."""
-SIZE = 3
-"""Items of a list, unless its validators ask for others."""
+SIZES = (3, 1, 2, 5, 10)
+"""Items that a list is offered; else it is empty."""
 
 VALUES = (
-    "a text", 7.25, 0.5, True, "reader@example.com", "https://example.com/7",
+    "a text", 7.25, 0.5, 50, 2024, -7, "x", "x" * 10, "x" * 40, True,
+    "reader@example.com", "https://example.com/7",
     "00000000-0000-0000-0000-000000000007", START, START.replace(tzinfo=dt.UTC), START.date(),
     START.time(), dt.timedelta(seconds=7), IPv4Address(7), IPv6Address(7),
 )  # fmt: skip
@@ -64,7 +63,7 @@ def _value(field: Any, depth: int) -> Any:
         return {key: value}
     if hasattr(field, "inner"):
         item = _value(field.inner, depth)
-        for size in (SIZE, *_sizes(field)) if item is not None else ():
+        for size in SIZES if item is not None else ():
             with suppress(Exception):  # Its items need not load what they dump.
                 field._validate([item] * size)
                 return [item] * size
@@ -80,20 +79,9 @@ def _offered(field: Any) -> Iterator[Any]:
     yield from getattr(field, "enum", ())
     for validator in field.validators:
         yield from getattr(validator, "choices", None) or ()
+        if hasattr(validator, "comparable"):
+            yield validator.comparable
     yield from VALUES
-    yield from _bounds(field)
-    yield from ("x" * size for size in _sizes(field))
-
-
-def _bounds(field: Any) -> list[Any]:
-    """Return the values that the validators compare with."""
-    names = ("comparable", "equal", "min", "max")
-    found = [getattr(each, name, None) for each in field.validators for name in names]
-    return [bound for bound in found if bound is not None]
-
-
-def _sizes(field: Any) -> list[int]:
-    return [min(bound, 1_000) for bound in _bounds(field) if isinstance(bound, int)]
 
 
 def record(schema: Any, dumped: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Asks both libraries the same, each in a process of its own: for ``bench`` and ``compare``."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """``package.module:Name`` on the command line -> the object it names."""
 
-from __future__ import annotations
-
 import os
 import sys
 import traceback

@@ -1,7 +1,5 @@
 """The bar that commands show on a terminal while something takes long."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 

@@ -3,8 +3,6 @@
 It reads a line of JSON for each command on standard input and answers with one.
 """
 
-from __future__ import annotations
-
 import copy
 import gc
 import inspect
@@ -195,18 +193,17 @@ def read_records(file: Path) -> list[Any]:
     """
     by_line = file.suffix in (".jsonl", ".ndjson")
     records: list[Any] = []
-    number = 0
+    place = ""
     try:
         text = file.read_text(encoding="utf-8")
         # Not splitlines(): a text in JSON may contain U+2028, for example.
-        for part in text.split("\n") if by_line else [text]:
-            number += 1
+        for number, part in enumerate(text.split("\n") if by_line else [text], 1):
+            place = f", line {number}" if by_line else " (name it .jsonl if each line is a record)"
             if part.strip():
                 records.append(json.loads(part))
     except OSError as error:
         raise CommandError(str(error)) from None
     except ValueError as error:
-        place = f", line {number}" if by_line else " (name it .jsonl if each line is a record)"
         raise CommandError(f"{file}{place}: {error}") from None
     if not by_line and records and isinstance(records[0], list):
         (records,) = records

@@ -350,7 +350,7 @@ class _Explainer:
         from althaia.engine.analysis import examine, upstreams_binding
 
         cls, upstream = type(schema), self.upstream
-        _, built = examine(upstream, cls, schema)
+        _, built = examine(upstream, schema)
         if not built and not upstream.has(cls, "on_bind_field", upstream.Schema):
             # Its prototype is not lazy: the hook is called for each instance.
             built = upstream.why_not(cls, "on_bind_field", upstream.Schema)

@@ -1,7 +1,5 @@
 """Log what runs outside a schema's plan, once for each class, by the logger ``althaia``."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Any

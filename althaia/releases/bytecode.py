@@ -18,12 +18,12 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any, Final
+    from typing import Any
 
     from althaia.releases.source import Hooked
 
-_MAGIC: Final = b"althaia\3"
-_READ: Final = (
+_MAGIC = b"althaia\3"
+_READ = (
     "source.py",
     "patching.py",
     "digests.py",

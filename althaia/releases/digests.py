@@ -3,8 +3,6 @@
 The build and the shipped package both use this module, so it imports nothing of either.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 from hashlib import sha256

@@ -8,9 +8,8 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
-GONE: Final = "gone"
+GONE = "gone"
 """Used in place of the digest of a function that a release does not have."""
 
 Reviews = dict[str, dict[str, str]]

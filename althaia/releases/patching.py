@@ -7,8 +7,6 @@ differ, the lines may not. Hence one line of context is enough, and one queue fi
 The build and the shipped package both use this module, so it imports nothing of either.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Mapping
@@ -35,12 +33,9 @@ class QueueError(Exception):
 
     def __init__(self, where: str, problem: str, remedy: str) -> None:
         super().__init__(where, problem, remedy)
-        self.where = where
-        self.problem = problem
-        self.remedy = remedy
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.problem}\n  -> {self.remedy}"
+        return "{}: {}\n  -> {}".format(*self.args)
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,15 @@ import ast
 import os
 from collections.abc import Mapping
 from importlib.util import decode_source
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from althaia.releases import digests, meanings, patching
 
 if TYPE_CHECKING:
     from types import CodeType
 
-PACKAGE: Final = "marshmallow"
-RENAMED: Final = "althaia.marshmallow"
+PACKAGE = "marshmallow"
+RENAMED = "althaia.marshmallow"
 
 Hooked = tuple[dict[str, "CodeType"], list[str], list[str], dict[str, str]]
 """The code of each file, the patches that do not fit, the functions that were not reviewed, and the

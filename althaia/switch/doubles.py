@@ -4,8 +4,6 @@ Both test for ``types.FunctionType`` to determine that a class passes ``self`` t
 that its signature must be checked. Compiled functions are of another type.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 from contextlib import suppress

@@ -3,8 +3,6 @@
 Imported only when it is too late: nothing here runs in a process that is redirected.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from types import ModuleType

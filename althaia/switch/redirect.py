@@ -18,8 +18,7 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 
 from althaia import seam
-from althaia.switch import installed
-from althaia.switch import release as releases
+from althaia.switch import installed, release as releases
 from althaia.switch.config import ConfigError, settings
 from althaia.switch.release import OURS, REAL
 

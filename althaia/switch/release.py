@@ -20,16 +20,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import CodeType, ModuleType
-    from typing import Any, Final
+    from typing import Any
 
-REAL: Final = "marshmallow"
-OURS: Final = "althaia.marshmallow"
+REAL = "marshmallow"
+OURS = "althaia.marshmallow"
 
-COMPILED: Final = "compiled"
-INTERPRETED: Final = "interpreted"
-UNTOUCHED: Final = "untouched"
+COMPILED = "compiled"
+INTERPRETED = "interpreted"
+UNTOUCHED = "untouched"
 
-_NEEDED: Final = ("seam-import", "seam-loaded")
+_NEEDED = ("seam-import", "seam-loaded")
 """The hooks without which no plan can be made."""
 
 
@@ -268,7 +268,7 @@ def why_no_plans() -> str:
     return ""
 
 
-_DOOR: Final = "althaia.engine.door"
+_DOOR = "althaia.engine.door"
 """The module of the engine that imports all others."""
 
 

@@ -1,7 +1,5 @@
 """Called by the start-up file of the wheel: redirect marshmallow if ALTHAIA_PATCH is set."""
 
-from __future__ import annotations
-
 import os
 import sys
 

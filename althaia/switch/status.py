@@ -1,7 +1,5 @@
 """What is installed and how it is switched on: ``althaia.info()``."""
 
-from __future__ import annotations
-
 import platform
 import sys
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ runs twice in a compared call, and three times if the results differ: the plan t
 what differs from its own first result is not deterministic.
 """
 
-from __future__ import annotations
-
 import atexit
 import logging
 import os
@@ -23,7 +21,7 @@ from pathlib import Path
 from random import Random
 from threading import Lock
 from time import monotonic, process_time, thread_time
-from typing import Any, Final
+from typing import Any
 
 from althaia import seam
 from althaia.switch.config import settings
@@ -35,24 +33,24 @@ from althaia.trust.nested import schema_classes
 
 logger = logging.getLogger("althaia.compare")
 
-MOST_TIME: Final = 2
+MOST_TIME = 2
 """The most processor time that compared calls take, as a multiple of the rate: 2 % at 0.01. A small
 call of marshmallow's own code takes ten times as long as the plan, and comparing it as long again,
 so that one call in a hundred alone would not keep the cost small."""
-SECONDS_BETWEEN_LINES: Final = 60
+SECONDS_BETWEEN_LINES = 60
 """Of the counts in ``ALTHAIA_COMPARE_FILE``: what a process that is killed has not told."""
-MOST_DIFFERENCES: Final = 1_000
+MOST_DIFFERENCES = 1_000
 """How many kinds of difference are kept; later ones are only counted."""
 
-PLANNED: Final = "planned"
-UPSTREAM: Final = "upstream"
+PLANNED = "planned"
+UPSTREAM = "upstream"
 running: ContextVar[str | None] = ContextVar("althaia_compare", default=None)
 """Which of its two runs a compared call is in. A context variable, so that other threads, tasks and
 greenlets are not affected."""
 
-_CHOSEN: Final = ("dump", "dumps", "serialize", "load", "loads")
+CHOSEN = ("dump", "dumps", "serialize", "load", "loads")
 """The seam's functions whose calls are compared."""
-_GO_ON: Final = object()
+_GO_ON = object()
 """The call is not compared. Not None, which may be the result of a call."""
 
 
@@ -70,6 +68,11 @@ class Finding:
     @property
     def path(self) -> str:
         return self.difference.path
+
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        """What is equal for the same field of other records: such a difference is told once."""
+        return self.schema, self.call, self.difference.place
 
     @property
     def command(self) -> str:
@@ -206,7 +209,7 @@ class Session:
             turn = running.get()
             if turn == UPSTREAM:
                 return nothing(*args)
-            if turn is None and name in _CHOSEN and self.random() < self.rate:
+            if turn is None and name in CHOSEN and self.random() < self.rate:
                 answer = self.take(name, args[0], args[1:])
                 if answer is not _GO_ON:
                     return answer
@@ -226,10 +229,10 @@ class Session:
             return _GO_ON
         began = thread_time()
         try:
-            if reason := why_not(name, schema, args[0]):
-                self.count(reason)
-                return _GO_ON
-            return self.compare(name, schema, args)
+            if not (reason := why_not(name, schema, args[0])):
+                return self.compare(name, schema, args)
+            self.count(reason)
+            return _GO_ON
         finally:
             self.ended = process_time()
             self.next = self.ended + (thread_time() - began) / (MOST_TIME * self.rate)
@@ -240,12 +243,10 @@ class Session:
             self.found.skipped[reason] += 1
 
     def wants(self, schema: Any) -> bool:
-        if self.wanted is None:
-            return True
         cls = type(schema)
         name = f"{cls.__module__}.{cls.__qualname__}"
-        return any(
-            fnmatchcase(name, each) if isinstance(each, str) else issubclass(cls, each)
+        return self.wanted is None or any(
+            fnmatchcase(name, each) if isinstance(each, str) else isinstance(schema, each)
             for each in self.wanted
         )
 
@@ -253,11 +254,10 @@ class Session:
         """Return the planned result of a call after comparing it with that of upstream's code."""
         again = (copy_of(args[0]), *args[1:])
         planned = outcome(PLANNED, name, schema, args)
-        if planned[0] is not seam.DECLINED:
-            try:
-                self.judge(name, schema, again, planned)
-            except _Skipped as skipped:
-                self.count(str(skipped))
+        try:
+            self.judge(name, schema, again, planned)
+        except _Skipped as skipped:
+            self.count(str(skipped))
         return given(planned)
 
     def judge(self, name: str, schema: Any, args: tuple[Any, ...], planned: _Outcome) -> None:
@@ -289,15 +289,14 @@ class Session:
         """Count a difference and report it, if it is the first of its kind."""
         cls = type(schema)
         said = {"serialize": "dump", "load": "load" if args[-1] else "validate"}
-        call = said.get(name, name)
-        finding = Finding(f"{cls.__module__}.{cls.__qualname__}", call, difference)
-        key = (finding.schema, call, difference.place)
+        schema_name = f"{cls.__module__}.{cls.__qualname__}"
+        finding = Finding(schema_name, said.get(name, name), difference)
         with self.lock:
             self.found.compared += 1
             self.found.different += 1
-            new = key not in self.findings and len(self.findings) < MOST_DIFFERENCES
+            new = finding.kind not in self.findings and len(self.findings) < MOST_DIFFERENCES
             if new:
-                self.findings[key] = finding
+                self.findings[finding.kind] = finding
         if new:
             logger.error("%s", finding)
             if file := settings().compare_file:
@@ -348,10 +347,9 @@ def _difference(planned: _Outcome, upstream: _Outcome) -> Difference | None:
 
     :raises _Skipped: a value cannot be compared.
     """
+    one, other = (value if error is None else error for value, error in (planned, upstream))
     try:
-        return first_difference(
-            *(value if error is None else error for value, error in (planned, upstream))
-        )
+        return first_difference(one, other)
     except Exception as problem:
         raise _Skipped(f"whose results cannot be compared ({type(problem).__name__})") from problem
 
@@ -450,8 +448,8 @@ def read_file(file: Path) -> tuple[int, int, Report]:
         try:
             if "path" in found:
                 difference = Difference(found["path"], found["planned"], found["upstream"])
-                key = (found["schema"], found["call"], difference.place)
-                findings.setdefault(key, Finding(found["schema"], found["call"], difference))
+                finding = Finding(found["schema"], found["call"], difference)
+                findings.setdefault(finding.kind, finding)
             else:
                 sum_of([found])
                 last[found["pid"], found["began"]] = found

@@ -3,8 +3,6 @@
 The results of two processes are compared in a form that JSON has: see :func:`written`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from ast import literal_eval
@@ -17,7 +15,7 @@ from enum import Enum
 from itertools import zip_longest
 from reprlib import Repr
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from althaia.trust.notes import BEGINNING
@@ -27,19 +25,19 @@ _INDEX = re.compile(r"\[\d+\]")
 
 # Types whose values are one thing, which their repr shows, though some are sequences or have
 # attributes.
-_WHOLE: Final = (
+_WHOLE = (
     str, int, float, complex, Decimal, date, time, timedelta, tzinfo, UUID, bytes, bytearray,
     memoryview, range, type, ModuleType, FunctionType, BuiltinFunctionType, MethodType,
     GeneratorType, Enum,
 )  # fmt: skip
 # The attributes of marshmallow's exceptions that are compared, besides `args`.
-_OF_AN_ERROR: Final = ("args", "messages", "field_name", "data", "valid_data", "kwargs")
+_OF_AN_ERROR = ("args", "messages", "field_name", "data", "valid_data", "kwargs")
 
 _short = Repr()
 _short.maxstring = _short.maxother = _short.maxlong = 80
 _short.maxdict = _short.maxlist = _short.maxtuple = _short.maxset = 4
 _short.maxlevel = 3
-LONGEST: Final = 160
+LONGEST = 160
 
 
 class Written(NamedTuple):

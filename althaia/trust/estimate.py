@@ -7,33 +7,30 @@ there by then, so that it is in none of these times. All times are processor tim
 without the garbage collector.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from textwrap import shorten
 from threading import Lock
 from time import perf_counter, process_time, thread_time
-from typing import Any, Final
+from typing import Any
 
 from althaia import seam
 from althaia.trust import seam_layers, units
-from althaia.trust.compare import PLANNED, UPSTREAM, given, outcome, running, why_not
+from althaia.trust.compare import CHOSEN, PLANNED, UPSTREAM, given, outcome, running, why_not
 from althaia.trust.input_copies import copy_of
 
-FIRST_PLAN: Final = 16
+FIRST_PLAN = 16
 """The call of a schema that makes its plan; earlier ones count as if they had one."""
-SPACING: Final = 1.25
+SPACING = 1.25
 """How much further the next call is that is made again, after the first four."""
-REPEATS: Final = 2
+REPEATS = 2
 """How often each side makes a call again; the better time counts."""
 
-_CALLS: Final = {**{name: name for name in ("dump", "dumps", "load", "loads")}, "serialize": "dump"}
-_COLUMNS: Final = ("marshmallow", "althaia", "loading", "wait")
+_COLUMNS = ("marshmallow", "althaia", "loading", "wait")
 
 _Line = defaultdict[str, float]
 """Of a class and a way to call it, ``()`` to make an instance: how many ``calls`` a plan has
@@ -82,7 +79,7 @@ class Estimate:
             if turn == UPSTREAM:
                 self.asked += 1
                 return nothing(*args)
-            if turn is None and name in _CALLS:
+            if turn is None and name in CHOSEN:
                 return self.called(name, *args)
             if turn is None and name == "construct":
                 return self.made(inner, *args)
@@ -95,7 +92,7 @@ class Estimate:
         """Make a call of the program's; perhaps make it again."""
         from althaia.engine.plan import statistics_of, why_no_plan
 
-        began, key = thread_time(), _key(schema, _CALLS[name])
+        began, key = thread_time(), _key(schema, name.replace("serialize", "dump"))
         line = self.lines[key]
         counters = getattr(statistics_of(type(schema)), "load" if "load" in name else "dump")
         why = _is_due(line) and why_not(name, schema, args[0])
@@ -232,6 +229,9 @@ def _sides(line: _Line) -> dict[str, float]:
     }
 
 
+_ROW = "{:<22}{:<6}{:>7} {:>11}{:>11}{:>11}{:>11}".format
+
+
 def text(found: dict[str, Any]) -> Iterator[str]:
     if not found["lines"]:
         yield "No schema was dumped or loaded."
@@ -243,17 +243,13 @@ def text(found: dict[str, Any]) -> Iterator[str]:
         f"process\ntakes {part:.0%} of it: {ours} instead of {theirs}. What the calls load "
         f"({loading})\nand wait for ({wait}) stays.\n"
     )
-    yield _row("schema", "call", "calls", _COLUMNS)
+    yield _ROW("schema", "call", "calls", *_COLUMNS)
     for line in found["lines"]:
         calls = units.number(int(line.get("calls", 0) + line.get("unplanned", 0)))
         cells = [units.time(line[name]) for name in _COLUMNS]
-        yield _row(units.short(line["schema"], 21), line["call"], calls, cells)
+        yield _ROW(units.short(line["schema"], 21), line["call"], calls, *cells)
         if line["why"] and not line["measured"]:
             yield f"  not measured: {shorten(line['why'], 64, placeholder=' …')}"
-
-
-def _row(schema: str, call: str, calls: str, cells: Iterable[str]) -> str:
-    return f"{schema:<22}{call:<6}{calls:>7} " + "".join(f"{each:>11}" for each in cells)
 
 
 def _time(turn: str, *call: Any) -> float:

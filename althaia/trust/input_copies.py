@@ -6,8 +6,6 @@ object only once. Objects of other classes are not copied, because copying a dat
 has side effects.
 """
 
-from __future__ import annotations
-
 from collections.abc import MutableMapping, MutableSequence
 from contextlib import suppress
 from copy import copy

@@ -1,7 +1,5 @@
 """Finds the schema classes that a schema class nests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 

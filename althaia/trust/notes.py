@@ -4,18 +4,16 @@ Compiled code has no frames that would show a field, a value and an index. Notes
 exception contains, so that they are added only if the program switches them on.
 """
 
-from __future__ import annotations
-
 import sys
-from typing import Any, Final
+from typing import Any
 
 from althaia import seam
 from althaia.trust import seam_layers
 
-BEGINNING: Final = "althaia: while "
+BEGINNING = "althaia: while "
 """How each of these notes begins."""
 
-_DOING: Final = {
+_DOING = {
     **dict.fromkeys(("dump", "dumps", "serialize"), "dumping"),
     **dict.fromkeys(("load", "loads", "validate", "deserialize"), "loading"),
 }

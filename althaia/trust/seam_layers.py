@@ -5,8 +5,6 @@ the function and the function to wrap. It returns the wrapper, or None. Without 
 contains the engine's own functions, so that calls cost nothing more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from threading import RLock
 from typing import Any

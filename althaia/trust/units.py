@@ -1,7 +1,5 @@
 """Names, counts and times as the profile and the estimate print them in 80 columns."""
 
-from __future__ import annotations
-
 
 def short(name: str, width: int) -> str:
     """Return the end of a name: the class is more telling than the package."""

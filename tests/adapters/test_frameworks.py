@@ -180,8 +180,7 @@ def test_connexion(kind, written):
 def test_quart():
     """Quart's provider is Flask's; the same function serves it."""
     quart = pytest.importorskip("quart")
-    from althaia.adapters.quart import JSONProvider
-    from althaia.adapters.quart import use as use_in_quart
+    from althaia.adapters.quart import JSONProvider, use as use_in_quart
 
     async def bodies(app):
         async with app.app_context():

@@ -4,8 +4,7 @@ from datetime import date
 
 import pytest
 
-from benchmarks.applications import __main__ as parent
-from benchmarks.applications import worker
+from benchmarks.applications import __main__ as parent, worker
 from benchmarks.applications.environments import Application
 
 APPLICATION = Application("shop", "shop")

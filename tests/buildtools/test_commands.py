@@ -7,8 +7,7 @@ from argparse import Namespace
 
 import pytest
 
-from buildtools import __main__ as commands
-from buildtools import dependents
+from buildtools import __main__ as commands, dependents
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from tests.buildtools.forgetting import forget

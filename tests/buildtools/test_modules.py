@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from buildtools import compile as compiling
-from buildtools import generate
+from buildtools import compile as compiling, generate
 from buildtools.layout import Layout
 from buildtools.modules import UPSTREAM, CompiledModule, compiled_modules
 from buildtools.toolchain import Toolchain, linker, toolchain

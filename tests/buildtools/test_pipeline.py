@@ -138,8 +138,8 @@ def test_a_compiler_failure_is_an_error(tree, monkeypatch):
     monkeypatch.setattr(compiling, "_translate", lambda *_: pytest.fail("Cython ran first"))
     with pytest.raises(BuildError, match=r"ALTHAIA_PURE_BUILD=1") as caught:
         compiling.compile_modules(tree, compiled_modules(tree), os.environ)
-    assert caught.value.where == "compiling"
-    assert "'false' cannot compile a C file" in caught.value.remedy
+    assert str(caught.value).startswith("compiling: ")
+    assert "'false' cannot compile a C file" in str(caught.value)
     assert [*tree.package.rglob("*.so")] == []
 
 

@@ -32,8 +32,7 @@ from unittest import mock
 import marshmallow as upstream
 import pytest
 
-from althaia import marshmallow as ours
-from althaia import seam
+from althaia import marshmallow as ours, seam
 from tests.conformance import differ
 from tests.conformance.describe import Describer, Description
 from tests.conformance.text import loads_for_load, without_notes
@@ -141,8 +140,7 @@ class Log:
 
 
 try:
-    from althaia.engine import door as engine
-    from althaia.engine import instances
+    from althaia.engine import door as engine, instances
 except ImportError:
     engine = planner = None
 

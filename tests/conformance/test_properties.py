@@ -4,8 +4,7 @@
 """
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.conformance import harness
 from tests.strategies import contexts, instances

@@ -5,8 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from althaia import marshmallow as ma
-from althaia import seam
+from althaia import marshmallow as ma, seam
 from althaia.engine.analysis import examine
 from althaia.engine.kinds import KINDS, PACKAGES
 from althaia.engine.plan import Upstream
@@ -139,7 +138,7 @@ def planned(*unknown):
             for number, each in enumerate(plan.steps):
                 kind = type(each.field).__name__
                 found[f"{word} of {kind} ({cls.__name__}, {number})"] = step(each)
-        _, reason = examine(upstream, cls, schema)
+        _, reason = examine(upstream, schema)
         found[f"lazy instances of {cls.__name__}"] = (bool(reason), reason)
         found[f"quick hooks of {cls.__name__}"] = seam.resolve_hooks(cls) is seam.DECLINED
     return found

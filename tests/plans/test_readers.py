@@ -15,9 +15,7 @@ from sqlalchemy.orm import attributes
 
 import althaia
 from althaia import marshmallow as ma
-from althaia.engine.objects import known_code as known
-from althaia.engine.objects import libraries
-from althaia.engine.objects import sqlalchemy as adapter
+from althaia.engine.objects import known_code as known, libraries, sqlalchemy as adapter
 from tests.conformance.harness import plans_at_once
 from tests.redirect import processes
 

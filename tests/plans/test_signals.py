@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from althaia import marshmallow as ma
-from althaia import seam
+from althaia import marshmallow as ma, seam
 
 
 @pytest.mark.parametrize("unknown", ["include", "raise"])

@@ -11,8 +11,7 @@ import sys
 import threading
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 import althaia.marshmallow as ma
 from althaia.json import dump_bytes, dumps

@@ -1,8 +1,7 @@
 """``althaia.msgpack.dumps`` gives what ``msgpack.packb`` gives."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from althaia.msgpack import dumps
 from tests.sinks.outcomes import outcome as whole_outcome

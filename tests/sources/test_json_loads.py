@@ -7,8 +7,7 @@ import sys
 import tracemalloc
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from althaia.json import loads
 from tests.sources.compare import outcome, same

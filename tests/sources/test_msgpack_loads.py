@@ -4,8 +4,7 @@ import json
 import pickle
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from althaia.msgpack import MessagePackDecodeError, loads
 from tests.sources.compare import alike

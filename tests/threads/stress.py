@@ -17,8 +17,7 @@ import traceback
 from collections import Counter
 from contextlib import suppress
 
-from althaia import json as althaia_json
-from althaia import msgpack as althaia_msgpack
+from althaia import json as althaia_json, msgpack as althaia_msgpack
 
 PLAIN = {"number": 7, "text": "x", "real": 1.5, "items": [1, 2, 3], "inner": {"a": 2}}
 ROWS = [{**PLAIN, "number": i, "text": str(i)} for i in range(12)]

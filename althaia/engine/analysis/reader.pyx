@@ -14,8 +14,6 @@ cdef extern from "Python.h":
         void* tp_descr_set
 
 cdef tuple NO_MEMBERS = ((), ())
-cdef object object_getattribute = object.__getattribute__
-cdef object object_setattr = object.__setattr__
 cdef tuple UTILS_OF_FIELDS = ("fields", ("utils",))
 cdef tuple HOLDING = (*INNER, "tuple_fields")
 
@@ -30,7 +28,7 @@ cdef int DEEPEST = 50
 
 def attributes_of(schema):
     """Return a copy of a schema's instance dictionary; empty if reading it would run user code."""
-    return object_getattribute(schema, "__dict__") if may_be_put(schema) else {}
+    return object.__getattribute__(schema, "__dict__") if may_be_put(schema) else {}
 
 
 @cython.final
@@ -68,11 +66,6 @@ cdef class Analysis:
     def items(self):
         """Return the names and fields of the mapping as they were when the analysis began."""
         return [] if self._members is None else list(zip(*self._members))
-
-    def fields(self):
-        """Return the fields of the mapping, without None, which marshmallow-sqlalchemy declares for
-        a name that it leaves out."""
-        return [field for _, field in self.items() if field is not None]
 
     # -- What is watched
 
@@ -230,7 +223,7 @@ cdef class Analysis:
         """
         raw = static(cls, name)
         if is_data_descriptor(raw):
-            raise NotPlannable(f"{name} is a descriptor of {self._owner(cls, name)}")
+            raise NotPlannable(f"{name} is a descriptor of {self.upstream.owner(cls, name)}")
         value = state.get(name, ABSENT)
         if value is not ABSENT:
             return value
@@ -291,9 +284,28 @@ cdef class Analysis:
         """
         if name in self.state_of(field):
             raise NotPlannable(f"{name} is set on the field instance")
-        cls = type(field)
+        self.check_method(type(field), name, owner)
+
+    cpdef check_method(self, cls, name, owner):
+        """Check that instances of a class get the method that upstream defined on ``owner``.
+
+        :raises NotPlannable: they do not; the reason says where they get it from.
+        """
         if not self.upstream.defines(cls, name, owner):
             raise NotPlannable(self.upstream.why_not(cls, name, owner))
+
+    cpdef check_schema_method(self, name):
+        """Do :meth:`check_method` for the schema's class."""
+        self.check_method(type(self.schema), name, self.upstream.Schema)
+
+    cpdef check_objects_own(self, cls, names):
+        """Check that a class has nothing else of these names than ``object`` has.
+
+        :raises NotPlannable: it has.
+        """
+        for name in names:
+            if static(cls, name) is not object.__dict__.get(name, ABSENT):
+                raise NotPlannable(f"{name} is overridden by {self.upstream.owner(cls, name)}")
 
     cpdef class_method(self, cls, name):
         """Check that one of upstream's classes still has the method that it was defined with.
@@ -342,14 +354,10 @@ cdef class Analysis:
         cls = type(field)
         if self.upstream.has_passed(cls, READABLE):
             return
-        if static(cls, "__getattribute__") is not object_getattribute:
-            raise NotPlannable(
-                f"__getattribute__ is overridden by {self._owner(cls, '__getattribute__')}"
-            )
-        if static(cls, "__getattr__") is not ABSENT:
-            raise NotPlannable(f"__getattr__ is defined by {self._owner(cls, '__getattr__')}")
+        self.check_objects_own(cls, ("__getattribute__", "__getattr__"))
+        # A mixin has its own "__dict__" entry: the getset descriptor that the interpreter makes.
         if type(static(cls, "__dict__")) is not GetSetDescriptorType:
-            raise NotPlannable(f"__dict__ is overridden by {self._owner(cls, '__dict__')}")
+            raise NotPlannable(f"__dict__ is overridden by {self.upstream.owner(cls, '__dict__')}")
         self.upstream.note_passed(cls, READABLE)
 
     def check_writable(self, field):
@@ -357,12 +365,7 @@ cdef class Analysis:
 
         :raises NotPlannable: its class defines ``__setattr__``.
         """
-        cls = type(field)
-        if static(cls, "__setattr__") is not object_setattr:
-            raise NotPlannable(f"__setattr__ is overridden by {self._owner(cls, '__setattr__')}")
-
-    def _owner(self, cls, name):
-        return self.upstream.owner(cls, name)
+        self.check_objects_own(type(field), ("__setattr__",))
 
 
 def is_plain_mapping(cls):

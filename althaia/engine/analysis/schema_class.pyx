@@ -14,10 +14,10 @@ LAZY_NAMES = frozenset({
     "dump_fields",
 })
 # The attributes of an instance that upstream's construction reads.
-CONSTRUCTION = (
-    "_init_fields", "_bind_field", "on_bind_field", "_normalize_nested_options",
-    "_Schema__apply_nested_option", "set_class",
+UPSTREAMS_ALONE = (
+    "_bind_field", "_normalize_nested_options", "_Schema__apply_nested_option", "set_class",
 )
+CONSTRUCTION = ("_init_fields", "on_bind_field", *UPSTREAMS_ALONE)
 # Methods that upstream's code or the interpreter calls on an instance. For a lazy one it would call
 # them on the prototype.
 CALLED_ON_INSTANCES = {"__getattr__", "__del__", "__bool__", "__len__"}
@@ -73,7 +73,7 @@ def names_left_out(Upstream upstream):
     return LAZY_NAMES | {"ordered"} if upstream.has_context else LAZY_NAMES
 
 
-def examine(Upstream upstream, cls, schema):
+def examine(Upstream upstream, schema):
     """Return ``(guard, reason)`` for lazy instances of a schema class.
 
     ``reason`` says why there are none, else it is "". ``guard`` watches what lazy instances, or the
@@ -83,7 +83,7 @@ def examine(Upstream upstream, cls, schema):
     """
     if not may_be_put(schema):
         return None, NOT_PLAIN
-    declared = static(cls, "_declared_fields")
+    declared = static(type(schema), "_declared_fields")
     if type(declared) not in (dict, OrderedDict):
         return None, "_declared_fields is no plain dictionary"
     analysis = Analysis(upstream, schema, declared)
@@ -92,9 +92,11 @@ def examine(Upstream upstream, cls, schema):
         # A prototype is built at another time than its instances, and not once for each of them.
         analysis.field_function("schema", "is_collection", "copy")
         analysis.field_function("utils", "is_iterable_but_not_string", "is_generator", "Mapping")
-        _check_construction(analysis, cls)
-        for field in analysis.fields():
-            _check_field(analysis, cls, field, True)
+        _check_construction(analysis)
+        for _, field in analysis.items():
+            # marshmallow-sqlalchemy declares None for a name that it leaves out.
+            if field is not None:
+                _check_field(analysis, field, True)
     except NotPlannable as opaque:
         guard, _ = _watchable(analysis.guard())
         return guard, opaque.reason
@@ -109,7 +111,6 @@ def examine_nested(Upstream upstream, schema):
 
     :param schema: the nested instance, of which upstream has just made a copy.
     """
-    cls = type(schema)
     state = attributes_of(schema)
     declared, bound = state.get("declared_fields"), state.get("fields")
     # In marshmallow 3 they are in an OrderedDict where Meta.ordered is set.
@@ -118,13 +119,11 @@ def examine_nested(Upstream upstream, schema):
     analysis = Analysis(upstream, schema, declared)
     try:
         analysis.require_reviewed("schema.Schema._init_fields")
-        _check_construction(analysis, cls)
-        for name in ("_init_fields", "on_bind_field"):
-            if not upstream.defines(cls, name, upstream.Schema):
-                raise NotPlannable(upstream.why_not(cls, name, upstream.Schema))
-        if static(cls, "__new__") is not object.__new__:
-            # copy.copy() calls it.
-            raise NotPlannable(f"__new__ is overridden by {upstream.owner(cls, '__new__')}")
+        _check_construction(analysis)
+        analysis.check_schema_method("_init_fields")
+        analysis.check_schema_method("on_bind_field")
+        # copy.copy() calls it.
+        analysis.check_objects_own(type(schema), ("__new__",))
         for name, field in bound.copy().items():
             if declared.get(name) is not field:
                 raise NotPlannable("a field is not the declared one")
@@ -134,14 +133,14 @@ def examine_nested(Upstream upstream, schema):
     return _watchable(analysis.guard())
 
 
-cdef int _check_construction(Analysis analysis, cls):
+cdef int _check_construction(Analysis analysis):
     """Raise NotPlannable if constructing or copying an instance runs code of its class, or of what
     upstream's construction calls."""
     analysis.field_function("fields", "copy")
     for name, function in COPYING:
         analysis.watch_original(copy, name, function)
-    _check_class(analysis, cls)
-    _check_options(analysis, cls)
+    _check_class(analysis, type(analysis.schema))
+    _check_options(analysis)
     if analysis.upstream.infers_fields:
         _check_inferred(analysis)
 
@@ -184,50 +183,29 @@ cdef _watchable(guard):
     return (None, reason) if reason else (guard, "")
 
 
-cdef int _check_objects_own(Upstream upstream, cls, tuple names):
-    """Raise NotPlannable if a class has anything else of these names than ``object`` has."""
-    for name in names:
-        if static(cls, name) is not object.__dict__.get(name, ABSENT):
-            raise NotPlannable(f"{name} is overridden by {upstream.owner(cls, name)}")
-
-
-cdef int _check_instances(cls, Upstream upstream):
+cdef int _check_class(Analysis analysis, cls):
     """Raise NotPlannable if a class changes how its instances are made or their attributes read."""
+    upstream = analysis.upstream
+    # A user's _init_fields or on_bind_field is called for each instance, which may be lazy all the
+    # same.
+    if is_data_descriptor(static(cls, "_init_fields")):
+        raise NotPlannable(f"_init_fields is a descriptor of {upstream.owner(cls, '_init_fields')}")
+    if upstream.has(cls, "on_bind_field", upstream.Schema) or not upstream.defines(
+        cls, "_init_fields", upstream.Schema
+    ):
+        analysis.check_schema_method("on_bind_field")
+    for name in (*UPSTREAMS_ALONE, "_default_error_messages"):
+        analysis.check_schema_method(name)
+    made = static(cls, "dict_class")
+    if made is not dict and made is not OrderedDict:
+        analysis.check_schema_method("dict_class")
     # Upstream copies a schema instance that a nested field holds. A lazy one is not copied, so its
     # class must not define how it is copied.
-    _check_objects_own(upstream, cls, OBJECT_METHODS + COPY_METHODS)
-    for name in names_left_out(upstream) | CALLED_ON_INSTANCES:
-        if static(cls, name) is not ABSENT:
-            raise NotPlannable(f"{name} is defined by {upstream.owner(cls, name)}")
-    # A mixin has its own "__dict__" entry: the getset descriptor that the interpreter makes.
-    if type(static(cls, "__dict__")) is not GetSetDescriptorType:
-        raise NotPlannable("__dict__ is overridden")
-
-
-cdef int _check_class(Analysis analysis, cls):
-    upstream = analysis.upstream
-    for name in CONSTRUCTION:
-        if name == "_init_fields":
-            # A user's function is called for each instance, which may be lazy all the same.
-            if is_data_descriptor(static(cls, name)):
-                raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
-        elif (
-            name == "on_bind_field"
-            and not upstream.has(cls, name, upstream.Schema)
-            and upstream.defines(cls, "_init_fields", upstream.Schema)
-        ):
-            # A user's hook is called for each instance.
-            pass
-        elif not upstream.defines(cls, name, upstream.Schema):
-            raise NotPlannable(upstream.why_not(cls, name, upstream.Schema))
-    made = static(cls, "dict_class")
-    if not (
-        made is dict or made is OrderedDict or upstream.defines(cls, "dict_class", upstream.Schema)
-    ):
-        raise NotPlannable(upstream.why_not(cls, "dict_class", upstream.Schema))
-    if not upstream.defines(cls, "_default_error_messages", upstream.Schema):
-        raise NotPlannable("_default_error_messages is not upstream's")
-    _check_instances(cls, upstream)
+    analysis.check_objects_own(
+        cls,
+        (*OBJECT_METHODS, *COPY_METHODS, *names_left_out(upstream), *CALLED_ON_INSTANCES),
+    )
+    analysis.check_readable(analysis.schema)
     for name in (*SETTINGS, CONTEXT) if upstream.has_context else SETTINGS:
         if hasattr(type(static(cls, name)), "__get__"):
             raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
@@ -236,8 +214,8 @@ cdef int _check_class(Analysis analysis, cls):
             raise NotPlannable("error_messages is no dictionary")
 
 
-cdef int _check_options(Analysis analysis, cls):
-    opts = static(cls, "opts")
+cdef int _check_options(Analysis analysis):
+    opts = static(type(analysis.schema), "opts")
     if hasattr(type(opts), "__get__"):
         raise NotPlannable("opts is a descriptor")
     analysis.watch_field(opts)
@@ -272,9 +250,9 @@ cdef int _check_inferred(Analysis analysis):
     analysis.field_function("schema", "OrderedDict", "validate_unknown_parameter_value")
 
 
-cdef int _check_field(Analysis analysis, cls, field, bint top):
+cdef int _check_field(Analysis analysis, field, bint top):
     """Raise NotPlannable if copying or binding a declared field runs user code that sees it."""
-    upstream = analysis.upstream
+    cls, upstream = type(analysis.schema), analysis.upstream
     # A field that binds itself is bound to each instance as an ``on_bind_field`` sees it.
     _check_field_itself(
         analysis, field, top and upstream.defines(cls, "_init_fields", upstream.Schema)
@@ -303,7 +281,7 @@ cdef int _check_field(Analysis analysis, cls, field, bint top):
         # Also a limit of the depth, which the stack of compiled code needs.
         with analysis.inside(field):
             for inner in inside:
-                _check_field(analysis, cls, inner, False)
+                _check_field(analysis, inner, False)
 
 
 cdef int _check_field_itself(Analysis analysis, field, bint may_bind):
@@ -361,7 +339,7 @@ cdef int _check_bases(Analysis analysis, cls, bint may_bind):
         # By identity: a class that ``type()`` makes of a number field says it is of ``abc``.
         elif base not in (object, abc.ABC, Generic):
             _check_users_class(base, may_bind)
-    _check_objects_own(analysis.upstream, cls, (*COPY_METHODS, "__setattr__"))
+    analysis.check_objects_own(cls, (*COPY_METHODS, "__setattr__"))
     if "__new__" in seam.pristine.get(cls, ()):
         raise NotPlannable(f"each copy of a {cls.__qualname__} is warned of")
 

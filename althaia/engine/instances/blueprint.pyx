@@ -157,7 +157,7 @@ cdef Blueprint valid_blueprint(cls, schema):
     table.examined += 1
     if table.examined < FIRST_EXAMINATION and not at_once:
         return None
-    guard, reason = examine(upstream, cls, schema)
+    guard, reason = examine(upstream, schema)
     blueprint = Blueprint(cls, guard, reason)
     if not reason and not blueprint.has_hook and not intercept_watched(cls, <Guard>guard):
         # The class changed during the examination. A later instance starts another.

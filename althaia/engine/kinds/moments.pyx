@@ -178,13 +178,7 @@ def load_moment(analysis, field, options, **awareness):
         parsing = by_format(analysis, field, name, chosen)
     else:
         parsing = parsing_by(analysis, function, chosen)
-    return LoadMoment(
-        field,
-        words=WORDS[name],
-        **awareness,
-        **parsing,
-        **options,
-    )
+    return LoadMoment(field, words=WORDS[name], **awareness, **parsing, **options)
 
 
 OWNERS = {"datetime": "DateTime", "date": "Date", "time": "Time"}
@@ -249,7 +243,13 @@ def parsing_by(analysis, function, chosen):
     raise NotPlannable(f"the function for format {chosen!r} may do anything")
 
 
-def load_of_awareness(analysis, field, options, *, name, awareness, option):
+def kind_of_awareness(name, awareness, option):
+    """Return the kind of datetimes that need a time zone or must have none. ``option`` is what
+    their field may have: the zone of the other sort."""
+    return Kind(name, load=partial(load_of_awareness, name, awareness, option))
+
+
+def load_of_awareness(name, awareness, option, analysis, field, options):
     fields = analysis.upstream.fields
     owners = definers(type(field), "_deserialize")
     # Releases of marshmallow without the former class have its methods in the latter.
@@ -264,8 +264,6 @@ def load_of_awareness(analysis, field, options, *, name, awareness, option):
         "awareness": analysis.field_value(field, "AWARENESS"),
         "obj_type": analysis.field_value(field, "OBJ_TYPE"),
     }
-    # Converting to another class of time zones runs its code.
-    guarded = awareness == NAIVE and zone is not None and type(zone) is not timezone
     return load_moment(
         analysis,
         field,
@@ -273,23 +271,14 @@ def load_of_awareness(analysis, field, options, *, name, awareness, option):
         awareness=awareness,
         awareness_words=words,
         zone=zone,
-        guarded=guarded,
+        # Converting to another class of time zones runs its code.
+        guarded=awareness == NAIVE and zone is not None and type(zone) is not timezone,
     )
 
 
 KINDS += [
     Kind("_TemporalField", dump=dump_moment, load=load_moment),
     Kind("DateTime", dump=dump_moment, load=load_moment),
-    Kind(
-        "NaiveDateTime",
-        load=partial(
-            load_of_awareness, name="NaiveDateTime", awareness=NAIVE, option="timezone"
-        ),
-    ),
-    Kind(
-        "AwareDateTime",
-        load=partial(
-            load_of_awareness, name="AwareDateTime", awareness=AWARE, option="default_timezone"
-        ),
-    ),
+    kind_of_awareness("NaiveDateTime", NAIVE, "timezone"),
+    kind_of_awareness("AwareDateTime", AWARE, "default_timezone"),
 ]

@@ -61,16 +61,13 @@ cdef class DumpNested(DumpStep):
         each value."""
         cdef DumpFrame child = <DumpFrame>frame.children[self.slot]
         if child is None or child.bound != times_rebound():
-            child = self.open_child(frame)
+            field = nested_field(self.field, frame.state)
+            schema = nested_schema(field, frame.schema, frame.state)
+            # A callable that gives the schema may have changed the instance's own field.
+            child = dump_frame(schema, field.many, frame)
             if is_alike_for_all(child.schema, child.plan):
                 frame.children[self.slot] = child
         return child
-
-    cdef DumpFrame open_child(self, DumpFrame frame):
-        field = nested_field(self.field, frame.state)
-        schema = nested_schema(field, frame.schema, frame.state)
-        # A callable that gives the schema may have changed the instance's own field.
-        return dump_frame(schema, field.many, frame)
 
     cdef plucked(self, result, schema):
         if result is None:
@@ -282,7 +279,7 @@ cdef class LoadNestedOfField(LoadStep):
 def dump_nested(analysis, field, options):
     if gives_schema(analysis, field):
         return DumpNestedOfField(field, **seen(analysis, field, options))
-    check_dumped(analysis, field)
+    check_resolved(analysis, field)
     return DumpNested(field, slot=analysis.new_slot(), **options)
 
 
@@ -296,17 +293,23 @@ def gives_schema(analysis, field):
 
 def seen(analysis, field, options):
     """Return the options of a step that reads ``field.schema``, which the field caches."""
-    analysis.field_value(field, "_schema")
     analysis.field_value(field, "unknown")
+    check_cached(analysis, field)
+    return analysis.with_own_slot(options)
+
+
+def check_cached(analysis, field):
+    """Make sure that reading ``field.schema`` runs no user code but a property's: each call does
+    so, and the first one sets ``_schema``."""
+    analysis.field_value(field, "_schema")
     analysis.typed_value(field, "many", bool, True)
     analysis.check_writable(field)
     analysis.leave_out(field, "_schema")
-    return analysis.with_own_slot(options)
 
 
 def dump_pluck(analysis, field, options):
     fields = analysis.upstream.fields
-    check_dumped(analysis, field)
+    check_resolved(analysis, field)
     owners = definers(type(field), "_serialize")
     if owners[:2] != [fields["Pluck"], fields["Nested"]]:
         raise NotPlannable(f"_serialize of Pluck goes on to {owners[1].__qualname__}")
@@ -316,36 +319,25 @@ def dump_pluck(analysis, field, options):
     return DumpNested(field, slot=analysis.new_slot(), pluck=True, **options)
 
 
-def check_dumped(analysis, field):
-    nested = analysis.upstream.fields["Nested"]
-    if not analysis.upstream.defines(type(field), "schema", nested):
-        raise NotPlannable(analysis.upstream.why_not(type(field), "schema", nested))
-    check_resolved(analysis, field)
-
-
 def load_nested(analysis, field, options):
-    if gives_schema(analysis, field):
-        nested = analysis.upstream.fields["Nested"]
-        for name in ("_load", "_test_collection"):
-            analysis.field_method(field, name, nested)
-        analysis.fields_helper("is_collection", "is_iterable_but_not_string")
-        return LoadNestedOfField(field, **seen(analysis, field, options))
     check_loaded(analysis, field)
+    if gives_schema(analysis, field):
+        return LoadNestedOfField(field, **seen(analysis, field, options))
+    check_resolved(analysis, field)
     return LoadNested(field, slot=analysis.new_slot(), guarded=True, **options)
 
 
 def load_pluck(analysis, field, options):
     check_loaded(analysis, field)
+    check_resolved(analysis, field)
     check_plucked(analysis, field)
     return LoadNested(field, slot=analysis.new_slot(), pluck=True, guarded=True, **options)
 
 
 def check_loaded(analysis, field):
-    nested = analysis.upstream.fields["Nested"]
-    for name in ("schema", "_load", "_test_collection"):
-        analysis.field_method(field, name, nested)
+    for name in ("_load", "_test_collection"):
+        analysis.field_method(field, name, analysis.upstream.fields["Nested"])
     analysis.field_value(field, "unknown")
-    check_resolved(analysis, field)
     analysis.fields_helper("is_collection", "is_iterable_but_not_string")
 
 
@@ -357,18 +349,16 @@ def check_plucked(analysis, field):
 def check_resolved(analysis, field):
     """Make sure that upstream's code resolves the nested schema, because part of it is repeated
     here."""
-    analysis.field_method(field, "_nested_normalized_option", analysis.upstream.fields["Nested"])
+    for name in ("schema", "_nested_normalized_option"):
+        analysis.field_method(field, name, analysis.upstream.fields["Nested"])
     for name in ("Schema", "SchemaMeta"):
         # field_function() would ask for their bodies, too, which may differ in this release.
         found = analysis.watch_entry(analysis.upstream.live["schema"], name)
         if found is not seam.defined["schema"][name]:
             raise NotPlannable(f"marshmallow.schema.{name} is replaced")
-    for name in ("nested", "only", "exclude", "_schema"):
+    for name in ("nested", "only", "exclude"):
         analysis.field_value(field, name)
-    analysis.typed_value(field, "many", bool, True)
-    analysis.check_writable(field)
-    # The step reads ``field.schema`` in each call; the first access sets ``_schema``.
-    analysis.leave_out(field, "_schema")
+    check_cached(analysis, field)
 
 
 KINDS += [

@@ -183,8 +183,12 @@ def dump_number(analysis, field, options):
         )
     num_type = analysis.field_value(field, "num_type")
     if num_type is not int and num_type is not float:
-        raise NotPlannable(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")
+        raise another_type(num_type)
     return DumpNumber(field, label=num_type.__name__, num_type=num_type, **options)
+
+
+def another_type(num_type):
+    return NotPlannable(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")
 
 
 def places_of(analysis, field):
@@ -203,28 +207,21 @@ def decimals_of(places, rounding):
 
 
 def load_number(analysis, field, options):
-    decimal_class = analysis.upstream.fields["Decimal"]
+    fields = analysis.upstream.fields
+    number, integer, floating = fields["Number"], fields["Integer"], fields["Float"]
+    is_decimal = isinstance(field, fields["Decimal"])
     if "_validated" in analysis.state_of(field):
         raise NotPlannable("_validated is set on the field instance")
-    if not isinstance(field, decimal_class):
-        return load_integer_or_float(analysis, field, options)
-    analysis.field_method(field, "_format_num", decimal_class)
-    if definers(type(field), "_validated") != [decimal_class, analysis.upstream.fields["Number"]]:
-        raise NotPlannable("_validated is not upstream's alone")
-    for owner in definers(type(field), "_validated"):
-        analysis.class_method(owner, "_validated")
-    check_decimal(analysis)
-    analysis.field_value(field, "allow_nan")
-    return LoadDecimal(field, **places_of(analysis, field), **options)
-
-
-def load_integer_or_float(analysis, field, options):
-    number = analysis.upstream.fields["Number"]
-    analysis.field_method(field, "_format_num", number)
+    analysis.field_method(field, "_format_num", fields["Decimal"] if is_decimal else number)
     validated = definers(type(field), "_validated")
-    integer, floating = analysis.upstream.fields["Integer"], analysis.upstream.fields["Float"]
     for owner in validated:
         analysis.class_method(owner, "_validated")
+    if is_decimal:
+        if validated != [fields["Decimal"], number]:
+            raise NotPlannable("_validated is not upstream's alone")
+        check_decimal(analysis)
+        analysis.field_value(field, "allow_nan")
+        return LoadDecimal(field, **places_of(analysis, field), **options)
     num_type = analysis.field_value(field, "num_type")
     if num_type is int and validated in ([integer, number], [number]):
         strict = validated[0] is integer and analysis.typed_value(field, "strict", bool)
@@ -236,7 +233,7 @@ def load_integer_or_float(analysis, field, options):
         analysis.watch_original(math, "isnan", IS_NAN)
         allow_nan = analysis.field_value(field, "allow_nan") is not False
         return LoadFloat(field, allow_nan=allow_nan, **options)
-    raise NotPlannable(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")
+    raise another_type(num_type)
 
 
 def check_decimal(analysis):

@@ -4,8 +4,6 @@ Sources are read through the modules' loaders, because a test may have replaced 
 ``os.stat`` and count the calls.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import io

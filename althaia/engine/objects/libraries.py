@@ -3,8 +3,6 @@
 A library's module here is imported when the first object of such a type is dumped.
 """
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from typing import Any

@@ -8,8 +8,6 @@ composites, association proxies, subclasses of ``InstrumentedAttribute``.
 The reader is used only with code that was reviewed: the digests below are of 1.4, 2.0 and 2.1.
 """
 
-from __future__ import annotations
-
 import operator
 import sys
 from typing import Any

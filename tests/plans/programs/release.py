@@ -8,8 +8,7 @@ from pathlib import Path
 
 import marshmallow as real
 
-from althaia import marshmallow as ours
-from althaia import seam
+from althaia import marshmallow as ours, seam
 from althaia.engine import instances, planner
 from tests.plans.programs import compare, outcome
 
