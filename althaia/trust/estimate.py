@@ -185,14 +185,14 @@ def _key(schema: Any, call: str) -> tuple[str, str]:
 
 def _reads_rows(name: str, schema: Any, obj: Any, *options: Any) -> bool:
     """Return whether a call dumps what an iterator gives, and shows the iterator to no hook."""
-    if "dump" not in _CALLS[name] or not hasattr(type(obj), "__next__"):
+    if "load" in name or not hasattr(type(obj), "__next__"):
         return False
     many = options[name == "dumps"]
     hooks = (seam.hooks_of(schema, tag) for tag in ("pre_dump", "post_dump"))
     return bool(schema.many if many is None else many) and not any(hooks)
 
 
-def _kept(given: Iterable[Any], rows: list[Any]) -> Iterator[Any]:
+def _kept(given: Iterator[Any], rows: list[Any]) -> Iterator[Any]:
     for each in given:
         rows.append(each)
         yield each
