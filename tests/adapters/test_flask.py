@@ -10,12 +10,7 @@ flask = pytest.importorskip("flask")
 
 from flask.json.provider import DefaultJSONProvider  # noqa: E402
 
-from althaia.adapters.flask import (  # noqa: E402
-    JSONProvider,
-    schema_response,
-    stream_response,
-    use,
-)
+from althaia.adapters.flask import JSONProvider, schema_response, stream_response, use  # noqa: E402
 from tests.adapters import conftest  # noqa: E402
 from tests.adapters.conftest import OWN_TEXTS, VALUES, PriceSchema  # noqa: E402
 

@@ -1,11 +1,7 @@
 """What several files of scenarios run under."""
 
-from __future__ import annotations
-
 import inspect
 import os
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -13,9 +9,7 @@ import althaia
 from tests.conformance.harness import MODES, engine, scenario
 
 
-def pytest_pycollect_makeitem(
-    collector: pytest.Module, name: str, obj: Any, prepare: Callable[..., Any] = lambda test: test
-) -> Any:
+def pytest_pycollect_makeitem(collector, name, obj, prepare=lambda test: test):
     """Run each test of ``(ma, log, ...)`` as a scenario, in the ``MODES`` of its file.
 
     :param prepare: what another folder's tests are wrapped in before.

@@ -6,8 +6,6 @@ description keeps exact types, order, the sign of zero and of NaN, and *identity
 object that has one gets the number of its first appearance in the run.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import decimal
 import enum
@@ -18,8 +16,6 @@ import math
 import re
 import types
 import uuid
-from collections.abc import Callable, Iterable
-from typing import Any
 
 Description = tuple[str, ...]
 """One word a value, each with its type first; what an object holds stands between the word that
@@ -30,17 +26,12 @@ collector busier than the libraries."""
 OPEN = " ("
 CLOSE = ")"
 
-_Words = list[str]
-_Way = Callable[[Any, _Words, set[int]], None]
-_Describe = _Way
-_Contents = Callable[[_Describe, Any, _Words, set[int]], None]
-
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
 _FUNCTIONS = ("function", "cython_function_or_method", "builtin_function_or_method")
 _RENAMED = "althaia.marshmallow"
 
 
-def neutral(text: str) -> str:
+def neutral(text):
     """``text`` without what legitimately differs: our package's prefix, memory addresses.
 
     >>> neutral("<class 'althaia.marshmallow.schema.Schema'> at 0x7f00aa")
@@ -51,7 +42,7 @@ def neutral(text: str) -> str:
     return _ADDRESS.sub("0x", text) if "0x" in text else text
 
 
-def type_name(cls: type) -> str:
+def type_name(cls):
     """The full name of ``cls``, the same for upstream's class and for ours."""
     module = type.__getattribute__(cls, "__module__")
     return neutral(f"{module}.{cls.__qualname__}")
@@ -60,24 +51,24 @@ def type_name(cls: type) -> str:
 class _TextWords(dict[str, str]):
     """The word for each text; short ones are kept, because the same keys come again and again."""
 
-    def __missing__(self, value: str) -> str:
+    def __missing__(self, value):
         word = f"str {neutral(value)}"
         if len(value) < 100 and len(self) < 10_000:
             self[value] = word
         return word
 
 
-def _float_word(value: float) -> str:
+def _float_word(value):
     if value == value:
         return f"float {value!r}"
     return "float -nan" if math.copysign(1, value) < 0 else "float nan"
 
 
-def _plain_word(value: object) -> str:
+def _plain_word(value):
     return f"{type(value).__name__} {neutral(repr(value))}"
 
 
-_PLAIN_REPR: tuple[type, ...] = (
+_PLAIN_REPR = (
     type(...),
     type(NotImplemented),
     complex,
@@ -102,7 +93,7 @@ _PLAIN_REPR: tuple[type, ...] = (
     re.Pattern,
 )
 # The word for each value of a class without identity.
-_PLAIN: dict[type, Callable[[Any], str]] = {
+_PLAIN = {
     str: _TextWords().__getitem__,
     type(None): {None: "NoneType None"}.__getitem__,
     bool: {False: "bool False", True: "bool True"}.__getitem__,
@@ -119,21 +110,21 @@ class Describer:
     ('builtins.list#0 (', 'int 0x1', 'str a', ')')
     """
 
-    def __init__(self, missing: object = None) -> None:
+    def __init__(self, missing=None):
         self._missing = missing
-        self._numbers: dict[int, int] = {}
-        self._alive: list[object] = []
+        self._numbers = {}
+        self._alive = []
         # What was found out about a class: how its instances are described.
-        self._ways: dict[type, _Way] = {}
+        self._ways = {}
 
-    def __call__(self, *values: object) -> Description:
+    def __call__(self, *values):
         """The description of ``values`` as they are now; contents are read anew on every call."""
-        words: _Words = []
+        words = []
         for value in values:
             self._describe(value, words, set())
         return tuple(words)
 
-    def _describe(self, value: object, words: _Words, seen: set[int]) -> None:
+    def _describe(self, value, words, seen):
         cls = type(value)
         plain = _PLAIN.get(cls)
         if plain is not None:
@@ -146,7 +137,7 @@ class Describer:
                 way = self._ways[cls] = self._way(cls)
             way(value, words, seen)
 
-    def _way(self, cls: type) -> _Way:
+    def _way(self, cls):
         if cls is tuple:
             return self._tuple
         if issubclass(cls, type):
@@ -164,27 +155,27 @@ class Describer:
             return self._partial
         return self._object(cls)
 
-    def _several(self, word: str, values: Iterable[Any], words: _Words, seen: set[int]) -> None:
+    def _several(self, word, values, words, seen):
         words.append(word + OPEN)
         for value in values:
             self._describe(value, words, seen)
         words.append(CLOSE)
 
-    def _tuple(self, value: Any, words: _Words, seen: set[int]) -> None:
+    def _tuple(self, value, words, seen):
         self._several("tuple", value, words, seen)
 
-    def _method(self, value: Any, words: _Words, seen: set[int]) -> None:
+    def _method(self, value, words, seen):
         name = neutral(value.__func__.__qualname__)
         self._several(f"method {name}", [value.__self__], words, seen)
 
-    def _partial(self, value: Any, words: _Words, seen: set[int]) -> None:
+    def _partial(self, value, words, seen):
         self._several("partial", (value.func, value.args, value.keywords), words, seen)
 
-    def _object(self, cls: type) -> _Way:
+    def _object(self, cls):
         name, contents, describe = type_name(cls), _contents_of(cls), self._describe
         numbers, alive = self._numbers, self._alive
 
-        def way(value: object, words: _Words, seen: set[int]) -> None:
+        def way(value, words, seen):
             number = numbers.get(id(value))
             if number is None:
                 number = numbers[id(value)] = len(numbers)
@@ -200,15 +191,15 @@ class Describer:
         return way
 
 
-def _function_word(value: object) -> str:
+def _function_word(value):
     return f"function {neutral(str(getattr(value, '__qualname__', type(value).__name__)))}"
 
 
-def _module_word(value: types.ModuleType) -> str:
+def _module_word(value):
     return f"module {neutral(types.ModuleType.__getattribute__(value, '__name__'))}"
 
 
-def _word(of: Callable[[Any], str]) -> _Way:
+def _word(of):
     return lambda value, words, seen: words.append(of(value))
 
 
@@ -216,24 +207,24 @@ def _word(of: Callable[[Any], str]) -> _Way:
 # Always read through the base type's own methods: describing must not call user code.
 
 
-def _text(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+def _text(describe, value, words, seen):
     words.append(f"str {neutral(str.__str__(value))}")
 
 
-def _integer(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+def _integer(describe, value, words, seen):
     words.append(f"int {int.__repr__(value)}")
 
 
-def _floating(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+def _floating(describe, value, words, seen):
     words.append(f"float {float.__repr__(value)}")
 
 
-def _octets(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+def _octets(describe, value, words, seen):
     words.append(f"bytes {bytes.__repr__(bytes(value))}")
 
 
 # These two are half of what describing takes, so they ask for the plain word themselves.
-def _entries(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+def _entries(describe, value, words, seen):
     for entry in dict.items(value):
         for each in entry:
             plain = _PLAIN.get(type(each))
@@ -243,7 +234,7 @@ def _entries(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> 
                 describe(each, words, seen)
 
 
-def _items(base: Any, describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+def _items(base, describe, value, words, seen):
     for each in base.__iter__(value):
         plain = _PLAIN.get(type(each))
         if plain is not None:
@@ -252,8 +243,8 @@ def _items(base: Any, describe: _Describe, value: Any, words: _Words, seen: set[
             describe(each, words, seen)
 
 
-def _members(base: Any, describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
-    members: list[_Words] = []
+def _members(base, describe, value, words, seen):
+    members = []
     for item in base.__iter__(value):
         members.append([])
         describe(item, members[-1], seen)
@@ -261,16 +252,16 @@ def _members(base: Any, describe: _Describe, value: Any, words: _Words, seen: se
         words += member
 
 
-def _ordered_set(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+def _ordered_set(describe, value, words, seen):
     for item in value:
         describe(item, words, seen)
 
 
-def _nothing(describe: _Describe, value: object, words: _Words, seen: set[int]) -> None:
+def _nothing(describe, value, words, seen):
     pass
 
 
-def _exception(describe: _Describe, error: Any, words: _Words, seen: set[int]) -> None:
+def _exception(describe, error, words, seen):
     # How deep a recursion got is worded by the interpreter according to where it stood.
     if not isinstance(error, RecursionError):
         words.append("args" + OPEN)
@@ -285,7 +276,7 @@ def _exception(describe: _Describe, error: Any, words: _Words, seen: set[int]) -
     words.append(f"suppress_context {error.__suppress_context__}")
 
 
-_HOLDERS: tuple[tuple[type, _Contents], ...] = (
+_HOLDERS = (
     (str, _text),
     (int, _integer),
     (float, _floating),
@@ -299,7 +290,7 @@ _HOLDERS: tuple[tuple[type, _Contents], ...] = (
 )
 
 
-def _contents_of(cls: type) -> _Contents:
+def _contents_of(cls):
     """What reads the parts of an object of a class: of a builtin type, and in its ``__dict__``."""
     if issubclass(cls, BaseException):
         return _exception
@@ -309,7 +300,7 @@ def _contents_of(cls: type) -> _Contents:
     if cls.__module__ == "builtins" or _is_library_object(cls):
         return held
 
-    def with_state(describe: _Describe, value: object, words: _Words, seen: set[int]) -> None:
+    def with_state(describe, value, words, seen):
         held(describe, value, words, seen)
         try:
             state = object.__getattribute__(value, "__dict__")
@@ -323,7 +314,7 @@ def _contents_of(cls: type) -> _Contents:
     return with_state
 
 
-def _is_library_object(cls: type) -> bool:
+def _is_library_object(cls):
     return any(
         type_name(base) in ("marshmallow.schema.Schema", "marshmallow.fields.Field")
         for base in cls.__mro__

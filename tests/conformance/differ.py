@@ -1,15 +1,11 @@
 """Where two runs of a scenario differ first, and what was given to the library there."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 from unittest import mock
 
-from tests.conformance.describe import CLOSE, OPEN, Description
+from tests.conformance.describe import CLOSE, OPEN
 
 ENTRY_POINTS = ("dump", "dumps", "load", "loads", "validate")
 _HELD_BY_FIELDS = ("inner", "key_field", "value_field", "tuple_fields")
@@ -19,7 +15,7 @@ _MOST_WORDS = 12
 class Differ(AssertionError):
     """The libraries differ. ``about`` is what :mod:`tests.failures` groups failed tests by."""
 
-    def __init__(self, text: str, about: dict[str, Any]) -> None:
+    def __init__(self, text, about):
         super().__init__(text)
         self.about = about
 
@@ -34,7 +30,7 @@ class Call:
     kinds: list[str]
 
 
-def first_difference(expected: Any, actual: Any) -> tuple[str, int, Description, Description]:
+def first_difference(expected, actual):
     """The name of the part that differs first, its number in the part, and its descriptions."""
     for name in ("log", "result", "error", "warnings", "watched"):
         pair = [getattr(outcome, name) for outcome in (expected, actual)]
@@ -47,15 +43,15 @@ def first_difference(expected: Any, actual: Any) -> tuple[str, int, Description,
     raise ValueError("the outcomes are equal")
 
 
-def first_word(expected: Description, actual: Description) -> int:
+def first_word(expected, actual):
     """The number of the first word that differs; the length of one where the other goes on."""
     pairs = enumerate(zip(expected, actual, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(expected), len(actual)))
 
 
-def path_to(description: Description, end: int) -> str:
+def path_to(description, end):
     """What the word with the number ``end`` stands in, outermost first; keys in brackets."""
-    path: list[list[Any]] = []
+    path = []
     for number, word in enumerate(description[:end]):
         if word == CLOSE:
             path.pop()
@@ -66,7 +62,7 @@ def path_to(description: Description, end: int) -> str:
     return " > ".join(_step(name, children, description) for name, children in path)
 
 
-def _step(name: str, children: list[int], description: Description) -> str:
+def _step(name, children, description):
     if (name == "vars" or name.endswith(("dict", "Dict"))) and children:
         key = description[children[(len(children) - 1) // 2 * 2]]
         # Keys and values take turns: behind a value comes a key that is not in the path yet.
@@ -74,13 +70,13 @@ def _step(name: str, children: list[int], description: Description) -> str:
     return name
 
 
-def _words(description: Description, start: int) -> str:
+def _words(description, start):
     shown = description[start : start + _MOST_WORDS]
     more = " ..." if len(description) > start + _MOST_WORDS else ""
     return " ".join(shown) + more if shown else "(nothing)"
 
 
-def explain(expected: Any, actual: Any, calls: list[Call]) -> Differ:
+def explain(expected, actual, calls):
     """The error of a test whose two outcomes differ: the input and the first difference."""
     name, number, theirs, ours = first_difference(expected, actual)
     word = first_word(theirs, ours)
@@ -103,26 +99,26 @@ def explain(expected: Any, actual: Any, calls: list[Call]) -> Differ:
     return Differ("\n".join(lines), about)
 
 
-def _guilty(calls: list[Call], entry: int | None) -> Call | None:
+def _guilty(calls, entry):
     """The last call that began before an entry of the log was made, or before the end."""
     before = [call for call in calls if entry is None or call.logged <= entry]
     return before[-1] if before else None
 
 
-def _title(log: list[Description], number: int) -> str:
+def _title(log, number):
     """What the scenario logged last without a value: the name of its case."""
     return next((entry[0] for entry in reversed(log[: number + 1]) if len(entry) == 1), "")
 
 
 @contextlib.contextmanager
-def recorded_calls(library: Any, log: Callable[[], int]) -> Iterator[list[Call]]:
+def recorded_calls(library, log):
     """Record the calls of the library's entry points that do not come from inside another."""
-    calls: list[Call] = []
+    calls = []
     inside = False
 
-    def recording(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    def recording(name, method):
         @functools.wraps(method)
-        def recorded(self: Any, *args: Any, **options: Any) -> Any:
+        def recorded(self, *args, **options):
             nonlocal inside
             if inside:
                 return method(self, *args, **options)
@@ -145,16 +141,16 @@ def recorded_calls(library: Any, log: Callable[[], int]) -> Iterator[list[Call]]
         yield calls
 
 
-def _shown(value: object) -> str:
+def _shown(value):
     try:
         return repr(value)
     except Exception as error:
         return f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
 
 
-def _kinds(schema: Any) -> list[str]:
+def _kinds(schema):
     """The names of the classes of a schema's fields, with those that they hold."""
-    kinds: set[str] = set()
+    kinds = set()
     try:
         waiting = list(dict.values(schema.fields))
         while waiting:
@@ -167,7 +163,7 @@ def _kinds(schema: Any) -> list[str]:
     return sorted(kinds)
 
 
-def _held(field: Any, name: str) -> list[Any]:
+def _held(field, name):
     """The fields that an attribute of a field holds."""
     held = vars(field).get(name)
     several = held if isinstance(held, list | tuple) else [held]

@@ -14,8 +14,6 @@ build). A scenario that dumps runs a third time with ``schema.dumps`` in the pla
 can say, with ``schema.loads`` in the place of each ``schema.load``.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import inspect
@@ -23,10 +21,8 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import CodeType, FunctionType, ModuleType
-from typing import Any, TypeVar
+from types import CodeType, FunctionType
 from unittest import mock
 
 import marshmallow as upstream
@@ -52,9 +48,6 @@ for _library in (upstream, ours):
 # pytest leaves this module's frames out of tracebacks: they say nothing of what differs.
 __tracebackhide__ = True
 
-Scenario = Callable[..., object]
-_T = TypeVar("_T")
-
 
 @dataclass
 class Outcome:
@@ -77,24 +70,24 @@ class Log:
     ``log("event", value)`` records the values as they are at that moment.
     """
 
-    def __init__(self, library: Any) -> None:
+    def __init__(self, library):
         self._describe = Describer(getattr(library, "missing", None))
         self._stack = contextlib.ExitStack()
-        self._watched: list[object] = []
+        self._watched = []
         self.outcome = Outcome()
 
-    def __call__(self, event: str, *values: object) -> None:
+    def __call__(self, event, *values):
         """Record ``event`` with a snapshot of ``values``."""
         if type(event) is not str:
             raise MisusedLog(f"an event is a name, and not {event!r}; what is compared comes after")
         self.outcome.log.append((event, *self._describe(*values)))
 
-    def watch(self, value: _T) -> _T:
+    def watch(self, value):
         """Compare ``value`` once more when the scenario is over, to see side effects on it."""
         self._watched.append(value)
         return value
 
-    def attempt(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def attempt(self, function, *args, **kwargs):
         """Call ``function`` and record what it returned or raised; the scenario goes on."""
         try:
             value = function(*args, **kwargs)
@@ -106,36 +99,36 @@ class Log:
         self("returned", value)
         return value
 
-    def spy(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def spy(self, name, function):
         """``function``, recording its arguments on every call."""
 
-        def spied(*args: Any, **kwargs: Any) -> Any:
+        def spied(*args, **kwargs):
             self(name, args, kwargs)
             return function(*args, **kwargs)
 
         return spied
 
-    def hook(self, name: str) -> Callable[..., Any]:
+    def hook(self, name):
         """A hook of a schema that records what it is given, and passes it on."""
 
-        def hook(schema: Any, data: Any, *more: Any, **options: Any) -> Any:
+        def hook(schema, data, *more, **options):
             self(name, data, more, options)
             return data
 
         return hook
 
-    def patch(self, target: Any, name: str, value: Any) -> Any:
+    def patch(self, target, name, value):
         """Set ``target.name`` until the end of the scenario (for the library's own classes)."""
         return self._stack.enter_context(mock.patch.object(target, name, value, create=True))
 
-    def close(self) -> None:
+    def close(self):
         self._stack.close()
         self.outcome.watched = [self._describe(value) for value in self._watched]
 
-    def returned(self, value: object) -> None:
+    def returned(self, value):
         self.outcome.result = self._describe(value)
 
-    def raised(self, error: BaseException) -> None:
+    def raised(self, error):
         self.outcome.error = self._describe(error)
 
 
@@ -145,7 +138,7 @@ except ImportError:
     engine = planner = None
 
 
-def _is_of_a_text(error: Exception) -> bool:
+def _is_of_a_text(error):
     """Whether text that a test executes has raised an error."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     return frame.f_code.co_filename == "<string>"
@@ -158,7 +151,7 @@ FROM_FIRST_USE = MODES if engine is None else [*MODES, FIRST_USES]
 
 
 @contextlib.contextmanager
-def plans_at_once() -> Iterator[None]:
+def plans_at_once():
     """Plan each schema when it is first used, where the engine would rather wait."""
     renew(ours.Schema)
     assert is_numbered(ours.Schema), "nothing will be planned"
@@ -170,7 +163,7 @@ def plans_at_once() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def plans_off() -> Iterator[None]:
+def plans_off():
     """Leave every call to upstream's code in our copy, as ``ALTHAIA_PLANS=0`` does."""
     # If the engine were loaded inside, its hooks would be taken away again for all later tests.
     seam.load_engine()
@@ -180,7 +173,7 @@ def plans_off() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _own_registry(library: Any) -> Iterator[None]:
+def _own_registry(library):
     # Scenarios reuse class names; the registry keeps the first class of a name and module.
     registry = getattr(getattr(library, "class_registry", None), "_registry", {})
     saved = dict(registry)
@@ -192,7 +185,7 @@ def _own_registry(library: Any) -> Iterator[None]:
         registry.update(saved)
 
 
-def run(function: Scenario, library: Any, **arguments: object) -> Outcome:
+def run(function, library, **arguments):
     """What ``function`` showed when run on ``library``."""
     log = Log(library)
     with warnings.catch_warnings(record=True) as caught, _own_registry(library):
@@ -216,9 +209,7 @@ def run(function: Scenario, library: Any, **arguments: object) -> Outcome:
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+\b")
 
 
-def check(
-    expected: Outcome, actual: Outcome, function: Scenario, arguments: dict[str, object]
-) -> None:
+def check(expected, actual, function, arguments):
     """Fail where two outcomes differ, with the input and the first difference.
 
     :raises differ.Differ: once the scenario ran again, on upstream, to see what it gives it.
@@ -226,13 +217,13 @@ def check(
     if expected == actual:
         return
 
-    def watched(ma: Any, log: Log, **given: object) -> object:
+    def watched(ma, log, **given):
         logged = log.outcome.log
         with differ.recorded_calls(ma, lambda: len(logged)) as found:
             calls.append(found)
             return function(ma, log, **given)
 
-    calls: list[list[differ.Call]] = []
+    calls = []
     run(watched, upstream, **arguments)
     raise differ.explain(expected, actual, calls[0])
 
@@ -245,17 +236,17 @@ FROM_TEXT = "from-text"
 _OPTIMIZED = inspect.CO_OPTIMIZED
 
 
-def _placeholder(value: object) -> object:
+def _placeholder(value):
     """What stands in the text for a value that JSON has no form for."""
     return f"<{type(value).__name__}>"
 
 
-def _dumped_text(self: Any, obj: object, **options: Any) -> object:
+def _dumped_text(self, obj, **options):
     with without_notes():
         return self.dumps(obj, default=_placeholder, **options)
 
 
-def _renamed(code: CodeType) -> CodeType:
+def _renamed(code):
     """The code with ``dumped_text`` for ``dump``, but for the bodies of classes in it."""
     return code.replace(
         co_names=tuple("dumped_text" if name == "dump" else name for name in code.co_names),
@@ -266,14 +257,14 @@ def _renamed(code: CodeType) -> CodeType:
     )
 
 
-def _mentions(code: CodeType, name: str) -> bool:
+def _mentions(code, name):
     return name in code.co_names or any(
         isinstance(each, CodeType) and each.co_flags & _OPTIMIZED and _mentions(each, name)
         for each in code.co_consts
     )
 
 
-def through_text(function: Scenario) -> Scenario:
+def through_text(function):
     """The scenario with ``schema.dumps`` in the place of each ``schema.dump``."""
     assert isinstance(function, FunctionType)
     changed = FunctionType(
@@ -285,17 +276,17 @@ def through_text(function: Scenario) -> Scenario:
     )
 
     @functools.wraps(function)
-    def text(ma: Any, log: Any, **arguments: object) -> object:
+    def text(ma, log, **arguments):
         with mock.patch.object(ma.Schema, "dumped_text", _dumped_text, create=True):
             return changed(ma, log, **arguments)
 
     return text
 
 
-_last: tuple[Scenario, dict[str, object], Outcome] | None = None
+_last = None
 
 
-def _expected(function: Scenario, arguments: dict[str, object]) -> Outcome:
+def _expected(function, arguments):
     """What upstream showed, kept until another scenario runs: the next mode is compared with it."""
     global _last
     if (
@@ -308,7 +299,7 @@ def _expected(function: Scenario, arguments: dict[str, object]) -> Outcome:
     return _last[2]
 
 
-def compare(function: Scenario, *, plans: bool = engine is not None, **arguments: object) -> None:
+def compare(function, *, plans=engine is not None, **arguments):
     """Fail the test when the two libraries differ in ``function``.
 
     :raises differ.Differ: with the input and the first difference.
@@ -319,7 +310,7 @@ def compare(function: Scenario, *, plans: bool = engine is not None, **arguments
     check(expected, actual, function, arguments)
 
 
-def compare_first_uses(function: Scenario, **arguments: object) -> None:
+def compare_first_uses(function, **arguments):
     """The same with plans as in production: a schema's first calls have none.
 
     :raises differ.Differ: with the input and the first difference.
@@ -327,7 +318,7 @@ def compare_first_uses(function: Scenario, **arguments: object) -> None:
     check(_expected(function, arguments), run(function, ours, **arguments), function, arguments)
 
 
-def compare_from_text(function: Scenario, **arguments: object) -> None:
+def compare_from_text(function, **arguments):
     """The same with plans, and ``schema.loads`` in the place of ``schema.load``.
 
     :raises differ.Differ: with the input and the first difference.
@@ -341,14 +332,14 @@ def compare_from_text(function: Scenario, **arguments: object) -> None:
     check(expected, actual, function, arguments)
 
 
-def scenario(function: Scenario, modes: Sequence[str] = MODES) -> Callable[..., None]:
+def scenario(function, modes=MODES):
     """Make a test of ``function(ma, log, **parameters)``; parameters come from pytest."""
     parameters = list(inspect.signature(function).parameters.values())[2:]
     if engine is not None and isinstance(function, FunctionType):
         names = {TEXT: "dump", FROM_TEXT: "load"}
         modes = [*modes, *(m for m, name in names.items() if _mentions(function.__code__, name))]
 
-    def test(mode: str, **arguments: object) -> None:
+    def test(mode, **arguments):
         if mode == TEXT:
             compare(through_text(function), **arguments)
         elif mode == FROM_TEXT:
@@ -369,17 +360,17 @@ def scenario(function: Scenario, modes: Sequence[str] = MODES) -> Callable[..., 
     return test
 
 
-def table(function: Scenario) -> Callable[..., None]:
+def table(function):
     """As :func:`scenario`, for long tables of values: they run once, with plans."""
     return NEEDS_ENGINE(scenario(function, MODES[:1]))
 
 
-def libraries() -> tuple[ModuleType, ModuleType]:
+def libraries():
     """The real marshmallow and our copy of it."""
     return upstream, ours
 
 
-def is_compiled() -> bool:
+def is_compiled():
     """Whether our copy's modules are extension modules in this process."""
     module = sys.modules[f"{ours.__name__}.schema"]
     return not str(module.__file__).endswith(".py")

@@ -4,25 +4,22 @@
 that came later says so: ``@needs("fields.Field.__init__(pre_load)")``.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from importlib import metadata
-from typing import Any
 
 import marshmallow
 import pytest
 
 
-def has(name: str) -> bool:
+def has(name):
     """Whether this release has a module, an attribute, or a parameter of a function.
 
     >>> has("fields.Field.__init__(pre_load)")
     True
     """
     path, _, parameter = name.rstrip(")").partition("(")
-    found: Any = marshmallow
+    found = marshmallow
     for part in path.split("."):
         try:
             found = getattr(found, part)
@@ -34,7 +31,7 @@ def has(name: str) -> bool:
     return not parameter or parameter in inspect.signature(found).parameters
 
 
-def needs(*names: str) -> pytest.MarkDecorator:
+def needs(*names):
     """Skip a test where the release lacks one of these."""
     absent = [name for name in names if not has(name)]
     version = metadata.version("marshmallow")
@@ -47,13 +44,13 @@ REMEMBERS = "schema.Schema._has_processors.cache_info"
 """Releases that have it keep for eight schemas, and keep alive with them, which hooks they have."""
 
 
-def without(name: str) -> pytest.MarkDecorator:
+def without(name):
     """Skip a test where the release has this."""
     version = metadata.version("marshmallow")
     return pytest.mark.skipif(has(name), reason=f"marshmallow {version} has {name}")
 
 
-def only(values: Any, needed: dict[str, str]) -> list[Any]:
+def only(values, needed):
     """Parameters of a test, each skipped where the release lacks what it needs.
 
     :param needed: what a value needs, by the value

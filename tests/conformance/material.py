@@ -4,8 +4,6 @@ Everything is a factory called anew for each use: generators are consumed, mappi
 and no object may be shared between the two libraries.
 """
 
-from __future__ import annotations
-
 import builtins
 import collections
 import dataclasses
@@ -17,14 +15,11 @@ import fractions
 import ipaddress
 import types
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import indent
 from typing import Any, NamedTuple
 
 import attrs
-
-Factory = Callable[[], Any]
-FieldFactory = Callable[[Any], Any]
 
 UTC = dt.UTC
 UUID_TEXT = "12345678-1234-5678-1234-567812345678"
@@ -36,10 +31,10 @@ UUID_TEXT = "12345678-1234-5678-1234-567812345678"
 class Text(str):
     """A str subclass whose ``str()`` is again a subclass."""
 
-    def __str__(self) -> str:
+    def __str__(self):
         return Text(str.__str__(self) + "!")
 
-    def strip(self, *args: Any) -> str:
+    def strip(self, *args):
         return Text("stripped")
 
 
@@ -47,10 +42,10 @@ class PlainText(str):
     __slots__ = ()
 
 
-def answering(base: type, **answers: Any) -> Any:
+def answering(base, **answers):
     """A class whose methods give these answers, whatever they are asked."""
 
-    def method(name: str, answer: Any) -> Callable[..., Any]:
+    def method(name, answer):
         return lambda *args, **kwargs: iter(answer) if name == "__iter__" else answer
 
     return type("Answering", (base,), {name: method(name, each) for name, each in answers.items()})
@@ -71,38 +66,38 @@ Index = answering(object, __index__=6, __str__="6")
 
 class Span(dt.timedelta):
     @property
-    def days(self) -> int:
+    def days(self):
         return 7
 
 
 class Zone(dt.tzinfo):
     """A time zone with an offset that ISO formatting must spell out to the microsecond."""
 
-    def utcoffset(self, when: dt.datetime | None) -> dt.timedelta | None:
+    def utcoffset(self, when):
         return dt.timedelta(hours=5, minutes=30, seconds=7, microseconds=11)
 
-    def dst(self, when: dt.datetime | None) -> dt.timedelta | None:
+    def dst(self, when):
         return None
 
-    def tzname(self, when: dt.datetime | None) -> str | None:
+    def tzname(self, when):
         return "ODD"
 
 
 class NoOffset(Zone):
-    def utcoffset(self, when: dt.datetime | None) -> dt.timedelta | None:
+    def utcoffset(self, when):
         return None
 
 
 class BrokenZone(Zone):
-    def utcoffset(self, when: dt.datetime | None) -> dt.timedelta | None:
+    def utcoffset(self, when):
         raise KeyError("offset")
 
 
 class Stringable:
-    def __init__(self, text: object) -> None:
+    def __init__(self, text):
         self.text = text
 
-    def __str__(self) -> str:
+    def __str__(self):
         if isinstance(self.text, Exception):
             raise self.text
         return self.text
@@ -111,63 +106,63 @@ class Stringable:
 class Unequal:
     __hash__ = None
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other):
         raise RuntimeError("eq")
 
 
 class Unhashable:
-    def __hash__(self) -> int:
+    def __hash__(self):
         raise LookupError("hash")
 
 
 class Undecided:
-    def __bool__(self) -> bool:
+    def __bool__(self):
         raise ArithmeticError("bool")
 
 
 class EqualToOne:
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other):
         return other == 1
 
-    def __hash__(self) -> int:
+    def __hash__(self):
         return 1
 
-    def __str__(self) -> str:
+    def __str__(self):
         return "one"
 
 
 class Proxy:
     """Claims another class by ``__class__``, as werkzeug's local proxies do."""
 
-    def __init__(self, target: Any) -> None:
+    def __init__(self, target):
         object.__setattr__(self, "_target", target)
 
     @property
-    def __class__(self) -> type:
+    def __class__(self):
         return type(object.__getattribute__(self, "_target"))
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         return getattr(object.__getattribute__(self, "_target"), name)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key):
         return object.__getattribute__(self, "_target")[key]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self):
         return iter(object.__getattribute__(self, "_target"))
 
-    def __len__(self) -> int:
+    def __len__(self):
         return len(object.__getattribute__(self, "_target"))
 
-    def __contains__(self, item: object) -> bool:
+    def __contains__(self, item):
         return item in object.__getattribute__(self, "_target")
 
-    def __str__(self) -> str:
+    def __str__(self):
         return str(object.__getattribute__(self, "_target"))
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other):
         return bool(object.__getattribute__(self, "_target") == other)
 
-    def __hash__(self) -> int:
+    def __hash__(self):
         return hash(object.__getattribute__(self, "_target"))
 
 
@@ -207,7 +202,7 @@ class Fused(enum.Enum):
     B = "2"
 
     @classmethod
-    def _missing_(cls, value: object) -> Any:
+    def _missing_(cls, value):
         if value == "raise":
             raise ValueError("no such member")
         return cls.A if value == "0" else None
@@ -219,94 +214,94 @@ class Pair(NamedTuple):
 
 
 class ListLike(list[Any]):
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self):
         return iter(["from", "iter"])
 
-    def __len__(self) -> int:
+    def __len__(self):
         return 99
 
 
 class TupleLike(tuple[Any, ...]):
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self):
         return iter(("x", "y"))
 
 
 class DictLike(dict[Any, Any]):
     """A dict whose own methods answer otherwise than its storage."""
 
-    def items(self) -> Any:
+    def items(self):
         return [("k", "from items")]
 
-    def get(self, key: Any, default: Any = None) -> Any:
+    def get(self, key, default=None):
         return "from get"
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self):
         return iter(["k"])
 
 
 class Query:
     """Iterated exactly once, never asked for its length."""
 
-    def __init__(self, *items: Any) -> None:
+    def __init__(self, *items):
         self._items = items
         self.iterated = 0
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self):
         self.iterated += 1
         return iter(self._items)
 
-    def __len__(self) -> int:
+    def __len__(self):
         raise AssertionError("asked for the length")
 
 
 class Sequenced(Sequence[Any]):
-    def __init__(self, *items: Any) -> None:
+    def __init__(self, *items):
         self._items = items
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index):
         return self._items[index]
 
-    def __len__(self) -> int:
+    def __len__(self):
         return len(self._items)
 
 
 class OldSequence:
     """Iterable by ``__getitem__`` alone."""
 
-    def __getitem__(self, index: int) -> int:
+    def __getitem__(self, index):
         if index > 2:
             raise IndexError(index)
         return index
 
 
 class Mapped(Mapping[Any, Any]):
-    def __init__(self, data: Mapping[Any, Any]) -> None:
+    def __init__(self, data):
         self._data = dict(data)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key):
         return self._data[key]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self):
         return iter(self._data)
 
-    def __len__(self) -> int:
+    def __len__(self):
         return len(self._data)
 
 
 class MultiDict(dict[Any, Any]):
     """First value on ``[]`` and ``get``, lists in storage, as web frameworks' form data."""
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key):
         return dict.__getitem__(self, key)[0]
 
-    def get(self, key: Any, default: Any = None) -> Any:
+    def get(self, key, default=None):
         try:
             return self[key]
         except KeyError:
             return default
 
 
-def failing_iterator() -> Iterator[int]:
+def failing_iterator():
     yield 1
     raise KeyError("while iterating")
 
@@ -332,14 +327,14 @@ CONSTANTS = {
 }  # fmt: skip
 
 
-def moved() -> Any:
+def moved():
     """A dictionary whose order is not that in which its keys were added."""
     found = collections.OrderedDict(a=2, b=1)
     found.move_to_end("a")
     return found
 
 
-VALUES: dict[str, Factory] = {
+VALUES = {
     **{name: lambda value=value: value for name, value in CONSTANTS.items()},
     "int-subclass": lambda: Number(7),
     "plain-int-subclass": lambda: PlainNumber(7),
@@ -466,17 +461,17 @@ VALUES: dict[str, Factory] = {
 }
 
 
-def _identity(value: Any) -> Any:
+def _identity(value):
     return value
 
 
-def _child(ma: Any) -> Any:
+def _child(ma):
     return ma.Schema.from_dict(
         {"a": ma.fields.Integer(), "b": ma.fields.String(data_key="B", attribute="b")}, name="Child"
     )
 
 
-FIELDS: dict[str, FieldFactory] = {
+FIELDS = {
     "raw": lambda ma: ma.fields.Raw(),
     "string": lambda ma: ma.fields.String(),
     "email": lambda ma: ma.fields.Email(),
@@ -604,14 +599,14 @@ FIELDS: dict[str, FieldFactory] = {
 
 
 class Plain:
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, **attributes):
         vars(self).update(attributes)
 
 
 class Slotted:
     __slots__ = ("f", "g")
 
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, **attributes):
         for name, value in attributes.items():
             setattr(self, name, value)
 
@@ -621,31 +616,31 @@ class Inherited(Slotted):
 
 
 class WithProperty:
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, **attributes):
         self._attributes = attributes
 
     @property
-    def f(self) -> Any:
+    def f(self):
         return self._attributes["f"]
 
     @property
-    def g(self) -> Any:
+    def g(self):
         return self._attributes["g"]
 
 
-def raising(error: Exception) -> Callable[..., Any]:
+def raising(error):
     """A class of objects whose property ``f`` raises ``error``."""
 
     class Raising(Plain):
         @property
-        def f(self) -> Any:
+        def f(self):
             raise error
 
         @f.setter
-        def f(self, value: Any) -> None:
+        def f(self, value):
             pass
 
-        def __init__(self, **attributes: Any) -> None:
+        def __init__(self, **attributes):
             super().__init__(**{k: v for k, v in attributes.items() if k != "f"})
 
     return Raising
@@ -654,10 +649,10 @@ def raising(error: Exception) -> Callable[..., Any]:
 class Dynamic:
     """Everything by ``__getattr__``."""
 
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, **attributes):
         object.__setattr__(self, "_attributes", attributes)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         try:
             return object.__getattribute__(self, "_attributes")[name]
         except KeyError:
@@ -665,21 +660,21 @@ class Dynamic:
 
 
 class Intercepted(Plain):
-    def __getattribute__(self, name: str) -> Any:
+    def __getattribute__(self, name):
         value = object.__getattribute__(self, name)
         return ("seen", value) if name == "f" else value
 
 
 class BrokenGetattr(Plain):
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         raise KeyError(name)
 
 
 class Subscript:
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, **attributes):
         self._attributes = attributes
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key):
         return self._attributes[key]
 
 
@@ -688,21 +683,21 @@ class SubscriptOrAttribute:
 
     error: type[Exception] = KeyError
 
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, **attributes):
         vars(self).update(attributes)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key):
         raise self.error(key)
 
 
-def subscript_raising(error: type[Exception]) -> type:
+def subscript_raising(error):
     return type("Failing", (SubscriptOrAttribute,), {"error": error})
 
 
 class ClassItem:
     """``__getitem__`` found on the instance only, which ``[]`` does not use."""
 
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, **attributes):
         vars(self).update(attributes)
         self.__getitem__ = lambda key: "instance"
 
@@ -710,22 +705,22 @@ class ClassItem:
 class NoneItem:
     __getitem__ = None
 
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, **attributes):
         vars(self).update(attributes)
 
 
 class Missing(dict[str, Any]):
-    def __missing__(self, key: str) -> Any:
+    def __missing__(self, key):
         return "missing " + key
 
 
 class MissingRaises(dict[str, Any]):
-    def __missing__(self, key: str) -> Any:
+    def __missing__(self, key):
         raise AttributeError(key)
 
 
 class GetItem(dict[str, Any]):
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key):
         return ("item", dict.get(self, key))
 
 
@@ -733,7 +728,7 @@ class DictWithAttributes(dict[str, Any]):
     g = "class attribute"
 
     @property
-    def h(self) -> str:
+    def h(self):
         return "property"
 
 
@@ -764,27 +759,27 @@ class ClassAttributes:
     f = "on the class"
 
     @classmethod
-    def g(cls) -> None: ...
+    def g(cls): ...
 
-    def __init__(self, **attributes: Any) -> None: ...
+    def __init__(self, **attributes): ...
 
 
 class Descriptor:
-    def __init__(self, name: str) -> None:
+    def __init__(self, name):
         self.name = name
 
-    def __get__(self, instance: Any, owner: Any) -> Any:
+    def __get__(self, instance, owner):
         return ("descriptor", instance is None, instance._attributes.get(self.name))
 
 
 class Described:
     f = Descriptor("f")
 
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, **attributes):
         self._attributes = attributes
 
 
-OBJECTS: dict[str, Callable[..., Any]] = {
+OBJECTS = {
     "dict": dict,
     "ordered-dict": collections.OrderedDict,
     "missing": Missing,
@@ -846,27 +841,27 @@ OBJECTS: dict[str, Callable[..., Any]] = {
 }
 
 
-def schema_of(ma: Any, fields: dict[str, Any], **options: Any) -> Any:
+def schema_of(ma, fields, **options):
     """An instance of a schema class with ``fields``."""
     return ma.Schema.from_dict(fields)(**options)
 
 
-def subclass(*bases: type) -> Any:
+def subclass(*bases):
     """A class of these bases that adds nothing to them."""
 
-    class Own(*bases):  # type: ignore[misc]
+    class Own(*bases):
         pass
 
     return Own
 
 
-def written(names: dict[str, Any], parameters: str, **bodies: str) -> dict[str, Any]:
+def written(names, parameters, **bodies):
     """Functions by their names, of the same parameters, each given as the text of its body.
 
     :param names: what the texts may use beside their parameters and the builtins
     :raises NameError: a text uses another name
     """
-    made: dict[str, Any] = {}
+    made = {}
     for name, body in bodies.items():
         exec(f"def {name}({parameters}):\n    pass\n{indent(body, '    ')}", names, made)
         if unknown := _globals_of(made[name].__code__) - names.keys() - vars(builtins).keys():
@@ -874,12 +869,12 @@ def written(names: dict[str, Any], parameters: str, **bodies: str) -> dict[str, 
     return made
 
 
-def _globals_of(code: types.CodeType) -> set[str]:
+def _globals_of(code):
     inside = (each for each in code.co_consts if isinstance(each, types.CodeType))
     used = {each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
     return used.union(*map(_globals_of, inside))
 
 
-def meta(**options: Any) -> type:
+def meta(**options):
     """A ``class Meta`` of these options."""
     return type("Meta", (), options)

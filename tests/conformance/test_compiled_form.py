@@ -4,8 +4,6 @@ Scenarios run on both libraries and are compared. The tests at the end name the 
 differences of ``docs/differences.md``: each fails when its difference is gone.
 """
 
-from __future__ import annotations
-
 import collections.abc
 import contextlib
 import copy
@@ -350,7 +348,7 @@ def test_fields_take_part_in_typing(ma, log):
     log("args", typing.get_args(ma.fields.Field[int]))
 
     class Typed(ma.fields.Field[list[int]]):
-        def _deserialize(self, value, attr, data, **kwargs) -> list[int]:
+        def _deserialize(self, value, attr, data, **kwargs):
             return [value]
 
     log("bases", len(Typed.__orig_bases__), Typed.__mro__[1].__name__)

@@ -1,7 +1,5 @@
 """Instances that are built when somebody looks: whose the fields are, and what is called."""
 
-from __future__ import annotations
-
 import abc
 import inspect
 import traceback

@@ -1,7 +1,5 @@
 """What only marshmallow 3 has: ``make test-others`` runs it on 3.26.2 and on two older releases."""
 
-from __future__ import annotations
-
 import datetime
 import uuid
 import warnings

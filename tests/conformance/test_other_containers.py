@@ -1,7 +1,5 @@
 """Containers of other classes in ``Tuple`` and ``Dict``, and a schema class's own dictionaries."""
 
-from __future__ import annotations
-
 import collections
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Inline caches: a step reads each value right if it stands elsewhere than in the object before."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections import OrderedDict

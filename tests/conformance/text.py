@@ -1,17 +1,13 @@
 """Each load of a scenario through text: what ``load`` is given goes to ``loads`` as JSON."""
 
-from __future__ import annotations
-
 import contextlib
 import json
-from collections.abc import Iterator
-from typing import Any
 from unittest import mock
 
 from althaia import seam
 
 
-def is_json(data: Any) -> bool:
+def is_json(data):
     """Whether data comes back from JSON as it was, with its types."""
     if type(data) is dict:
         return all(type(key) is str and is_json(value) for key, value in data.items())
@@ -24,7 +20,7 @@ def is_json(data: Any) -> bool:
 
 
 @contextlib.contextmanager
-def without_notes() -> Iterator[None]:
+def without_notes():
     """Take json's notes from what is raised inside.
 
     From Python 3.14 on they name the containers; docs/differences.md has what ours leaves out.
@@ -37,17 +33,17 @@ def without_notes() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def loads_for_load(library: Any) -> Iterator[list[str]]:
+def loads_for_load(library):
     """While it lasts, a call of ``Schema.load`` calls ``Schema.loads`` where that is the same.
 
     Calls that come from inside a load stay what they are. Yields the texts so far.
     """
     schema_class = library.Schema
     load = schema_class.__dict__["load"]
-    texts: list[str] = []
+    texts = []
     inside = False
 
-    def load_text(self: Any, data: Any, **options: Any) -> Any:
+    def load_text(self, data, **options):
         nonlocal inside
         if inside:
             return load(self, data, **options)

@@ -5,8 +5,6 @@ what rests on it is no longer planned. The scenarios change ``Schema`` more ofte
 would go on to compare upstream's code with itself.
 """
 
-from __future__ import annotations
-
 import ctypes
 import itertools
 import sys
@@ -14,14 +12,14 @@ import sys
 HAS_LIMIT = sys.implementation.name == "cpython" and sys.version_info >= (3, 13)
 
 
-def _numbers(cls: type) -> list[int]:
+def _numbers(cls):
     """The class's memory as numbers of 16 bits, once the class has got a number."""
     ctypes.pythonapi.PyUnstable_Type_AssignVersionTag(ctypes.py_object(cls))
     size = type.__basicsize__ // 2
     return list((ctypes.c_uint16 * size).from_address(id(cls)))
 
 
-def _place() -> int | None:
+def _place():
     """Where in a class CPython counts its numbers, seen by changing one; None if it does not."""
     if not HAS_LIMIT:
         return None
@@ -48,7 +46,7 @@ def _place() -> int | None:
 _COUNTER = _place()
 
 
-def renew(cls: type) -> None:
+def renew(cls):
     """Let a class be changed a thousand times more.
 
     >>> renew(marshmallow.Schema)
@@ -57,7 +55,7 @@ def renew(cls: type) -> None:
         ctypes.c_uint16.from_address(id(cls) + _COUNTER).value = 1
 
 
-def is_numbered(cls: type) -> bool:
+def is_numbered(cls):
     """Whether CPython has a number for the class."""
     if sys.version_info < (3, 12) or sys.implementation.name != "cpython":
         return True

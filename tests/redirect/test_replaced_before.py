@@ -1,13 +1,9 @@
 """What a program has replaced before its first dump or load counts, as upstream has it."""
 
-from collections.abc import Callable
 from importlib.util import find_spec
-from subprocess import CompletedProcess
 from textwrap import dedent
 
 import pytest
-
-RunBoth = Callable[..., tuple[CompletedProcess[str], ...]]
 
 # strptime's first call imports `calendar`, which from 3.13 on nothing else does here. Where that
 # happens under a mock of `datetime.date`, the names of its days stay mocks and strptime fails for
