@@ -13,9 +13,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
+from itertools import tee
 from textwrap import shorten
 from threading import Lock
 from time import perf_counter, process_time, thread_time
+from timeit import timeit
 from typing import Any
 
 from althaia import seam
@@ -98,9 +100,8 @@ class Estimate:
         why = _is_due(line) and why_not(name, schema, args[0])
         again = [(copy_of(args[0]), *args[1:]) for _ in range(2 * REPEATS if why == "" else 0)]
         if why and _reads_rows(name, schema, *args):
-            rows: list[Any] = []
-            args = _kept(args[0], rows), *args[1:]
-            why, again = "", [(rows, *args[1:])] * (2 * REPEATS)
+            why = ""
+            args, *again = ((each, *args[1:]) for each in tee(args[0], 1 + 2 * REPEATS))
         answered, collecting = counters.calls, self.collecting
         clock, before = perf_counter(), thread_time()
         planned = outcome(PLANNED, name, schema, args)
@@ -192,12 +193,6 @@ def _reads_rows(name: str, schema: Any, obj: Any, *options: Any) -> bool:
     return bool(schema.many if many is None else many) and not any(hooks)
 
 
-def _kept(given: Iterator[Any], rows: list[Any]) -> Iterator[Any]:
-    for each in given:
-        rows.append(each)
-        yield each
-
-
 def _is_due(line: _Line) -> bool:
     """Whether the next call is one to make again: the first ones, then ever fewer."""
     return line["measured"] < 4 or line["calls"] >= 4 * SPACING ** (line["measured"] - 4)
@@ -266,9 +261,6 @@ def _time(turn: str, *call: Any) -> float:
 @cache
 def _cost_of_a_hook() -> float:
     token = running.set(UPSTREAM)
-    before = thread_time()
-    for _ in range(1000):
-        seam.serialize(None, None, None)
-    taken = thread_time() - before
+    taken = timeit(lambda: seam.serialize(None, None, None), timer=thread_time, number=1000)
     running.reset(token)
     return taken / 1000
