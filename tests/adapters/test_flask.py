@@ -101,18 +101,21 @@ def test_a_provider_that_writes_itself_is_refused():
     assert type(app.json).__name__ == "Own"
 
 
+def same(schema, *given):
+    for obj, many in given:
+        expected = flask.jsonify(schema.dump(obj, many=many))
+        answer = schema_response(schema, obj, many=many)
+        assert answer.get_data() == expected.get_data()
+        assert answer.mimetype == expected.mimetype
+        assert answer.headers == expected.headers
+
+
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_a_schema_response_is_jsonify_of_the_dump(schema, orders, settings, debug):
     for ours in (False, True):
-        app = make_app(ours, debug, **settings)
-        with app.test_request_context():
-            for obj, many in ((orders[3], None), (orders, True), ([], True), (None, None)):
-                expected = flask.jsonify(schema.dump(obj, many=many))
-                answer = schema_response(schema, obj, many=many)
-                assert answer.get_data() == expected.get_data()
-                assert answer.mimetype == expected.mimetype
-                assert answer.headers == expected.headers
+        with make_app(ours, debug, **settings).test_request_context():
+            same(schema, (orders[3], None), (orders, True), ([], True), (None, None))
 
 
 def test_a_stream_is_jsonify_of_the_dumped_list_or_lines(schema, orders):
@@ -133,13 +136,8 @@ PRICE = {"amount": "1.50", "at": dt.date(2024, 2, 29)}
 @pytest.mark.parametrize("ours", [False, True])
 @pytest.mark.parametrize("make", OWN_TEXTS, ids=lambda make: make.__name__)
 def test_a_schemas_own_text_is_not_what_is_sent(make, ours):
-    schema = make()
     with make_app(ours).test_request_context():
-        for obj, many in ((PRICE, None), ([PRICE, PRICE], True)):
-            expected = flask.jsonify(schema.dump(obj, many=many))
-            answer = schema_response(schema, obj, many=many)
-            assert answer.get_data() == expected.get_data()
-            assert answer.headers == expected.headers
+        same(make(), (PRICE, None), ([PRICE, PRICE], True))
 
 
 @pytest.mark.parametrize("debug", [False, True])

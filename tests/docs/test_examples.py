@@ -60,18 +60,3 @@ def test_a_reader_sees_where_each_name_comes_from(page):
             elif isinstance(node, ast.arg):
                 known.add(node.arg)
     assert not used - known
-
-
-@pytest.mark.parametrize("name", ["README.md", "docs/index.md", "docs/install.md",
-                                  "docs/quickstart.md", "docs/deploying.md"])  # fmt: skip
-def test_what_is_shown_works_before_the_release(name):
-    """The package index has no version 5 yet: a page that installs shows how to from a checkout."""
-    text = (ROOT / name).read_text("utf-8")
-    assert re.search(r"pip (install|wheel) .*(\./python-althaia|'\.\[cli\]')", text)
-
-
-@pytest.mark.parametrize("system", ["musl", "ARM64", "macOS", "Windows"])
-def test_what_was_never_run_is_not_called_supported(system):
-    supported = (ROOT / "docs" / "install.md").read_text("utf-8").partition("## What is supp")[2]
-    (row,) = (line for line in supported.splitlines() if line.startswith("|") and system in line)
-    assert "not tried yet" in row

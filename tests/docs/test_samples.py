@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -12,6 +10,7 @@ from althaia.trust.differences import Difference
 from althaia.trust.estimate import text as text_of_estimate
 from althaia.trust.profile import Line, Profile
 from tests.docs.conftest import ROOT
+from tests.redirect import processes
 
 SCHEMAS = """
 from marshmallow import Schema, fields
@@ -34,15 +33,7 @@ def sample(page, begin):
 
 def failure(code, folder):
     """The words of standard error of a program that fails."""
-    bare = {name: value for name, value in os.environ.items() if not name.startswith("ALTHAIA_")}
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env={**bare, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    ran = processes.run("-c", code, cwd=folder, env={"PYTHONPATH": str(ROOT)})
     assert ran.returncode == 1, ran.stdout + ran.stderr
     return " ".join(ran.stderr.split())
 
@@ -51,7 +42,6 @@ def test_patching_too_late(tmp_path):
     shown = sample("switching-on.md", "althaia.switch.redirect.LatePatchError")
     shop = tmp_path / "shop"
     shop.mkdir()
-    (shop / "__init__.py").touch()
     (shop / "schemas.py").write_text(
         "from marshmallow import Schema, fields\n\n\nclass Order(Schema):\n    pass\n", "utf-8"
     )
@@ -64,12 +54,13 @@ def test_patching_too_late(tmp_path):
 def test_the_note_of_a_failure(tmp_path):
     if os.environ.get("ALTHAIA_PURE_BUILD"):
         pytest.skip("the engine makes the note")
-    code = (
-        "import datetime, althaia; althaia.patch(notes=True)\n" + SCHEMAS + "now = datetime."
-        "datetime(2026, 1, 1)\n"
-        "orders = [{'lines': [{'at': now}, {'at': now}, {'at': 5}]}] * 100\n"
-        "OrderSchema().dump(orders, many=True)\n"
-    )
+    code = f"""
+import datetime, althaia; althaia.patch(notes=True)
+{SCHEMAS}
+now = datetime.datetime(2026, 1, 1)
+orders = [{{'lines': [{{'at': now}}, {{'at': now}}, {{'at': 5}}]}}] * 100
+OrderSchema().dump(orders, many=True)
+"""
     assert failure(code, tmp_path).endswith(sample("rollout.md", "TypeError: descriptor"))
 
 

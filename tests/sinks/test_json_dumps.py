@@ -24,6 +24,10 @@ ENCODES_UNTIL_STACK_ENDS = sys.version_info >= (3, 14)
 ENDLESS = {"circular list", "circular dict", "100000 levels", "enum", "bytes"}
 
 
+def same(value, *more, **options):
+    assert outcome(dumps, value, *more, **options) == outcome(json.dumps, value, *more, **options)
+
+
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("value", VALUES)
 def test_the_same_text_or_error(value, options):
@@ -32,20 +36,15 @@ def test_the_same_text_or_error(value, options):
     if value == "100000 levels" and OPTIONS[options].get("indent") and ENCODES_UNTIL_STACK_ENDS:
         pytest.skip("json takes gigabytes: its text grows with the square of the depth")
     given = VALUES[value]()
-    for default in (None, Default):
-        theirs, ours = (None, None) if default is None else (default(), default())
-        expected = outcome(json.dumps, given, **OPTIONS[options] | {"default": theirs})
-        assert outcome(dumps, given, **OPTIONS[options] | {"default": ours}) == expected
-        if ours is not None and theirs is not None:
-            assert ours.calls == theirs.calls
+    same(given, **OPTIONS[options] | {"default": None})
+    theirs, ours = Default(), Default()
+    expected = outcome(json.dumps, given, **OPTIONS[options] | {"default": theirs})
+    assert outcome(dumps, given, **OPTIONS[options] | {"default": ours}) == expected
+    assert ours.calls == theirs.calls
 
 
 def test_most_values_are_encoded_here(monkeypatch):
     """Without our encoder the comparisons above would compare json with itself."""
-
-    def never(*args, **options):
-        raise AssertionError("json's own encoder was used")
-
     monkeypatch.setattr("althaia.formats.codec.DUMPS", never)
     for name in ("floats", "escapes", "astral", "nested", "keys", "subclasses", "namedtuple"):
         for options in ("none", "unescaped", "sorted compact"):
@@ -91,7 +90,7 @@ options = st.fixed_dictionaries(
 @given(value=values, options=options)
 @example(value={"\ud800": ["\udfff"]}, options={"ensure_ascii": False})
 def test_random_values(value, options):
-    assert outcome(dumps, value, **options) == outcome(json.dumps, value, **options)
+    same(value, **options)
 
 
 def _floats(rng):
@@ -111,7 +110,7 @@ def test_floats_near_short_ones():
 
 @given(st.integers(-(2**66), 2**66) | st.floats())
 def test_random_numbers(number):
-    assert dumps(number) == json.dumps(number)
+    same(number)
 
 
 CHANGES = [
@@ -176,7 +175,7 @@ def test_no_metaclass_is_asked():
     Strange = type("Meta", (type,), {"__hash__": asked, "__eq__": asked})("Strange", (), {})
     for value in (Strange(), [Strange()], {"a": Strange()}, {Strange(): 1}):
         for options in ({}, {"indent": 1}, {"sort_keys": True}, {"default": repr}):
-            assert outcome(dumps, value, **options) == outcome(json.dumps, value, **options)
+            same(value, **options)
 
 
 class Meddler:
@@ -211,8 +210,7 @@ def test_the_collector_changes_what_is_encoded(threshold, options):
 def test_default_gives_what_is_being_encoded():
     for options in ({}, {"indent": 1}):
         for value in ([Plain()], {"a": [{"b": Plain()}]}, Plain()):
-            again = {"default": lambda found: found} | options
-            assert outcome(dumps, value, **again) == outcome(json.dumps, value, **again)
+            same(value, default=lambda found: found, **options)
 
 
 # With an indent the standard library encodes, and may crash on such a stack.
@@ -233,53 +231,43 @@ def test_deep_values_on_a_small_stack(options):
         threading.stack_size(size)
     assert results == [RecursionError]
     while value:  # Taken apart by hand: freeing a chain recurses as well.
-        value = value.inside if isinstance(value, Plain) else next(iter(_items(value)))
+        inside = value.inside if isinstance(value, Plain) else value
+        value = inside.pop("a") if isinstance(inside, dict) else inside.pop()
 
 
-def _items(value):
-    return value.values() if isinstance(value, dict) else value
+PATCHES = [
+    ("json.JSONEncoder.default", lambda self, value: "patched"),
+    ("json.JSONEncoder.encode", lambda self, value: "patched"),
+    ("json.JSONEncoder.item_separator", " ; "),
+    ("json.encoder.encode_basestring_ascii", lambda text: '"patched"'),
+    ("json.encoder.encode_basestring", lambda text: '"patched"'),
+    ("json.encoder.c_make_encoder", None),
+    ("json.encoder._make_iterencode", lambda *args, **kwargs: lambda value, level: ["patched"]),
+    ("json._default_encoder.default", lambda value: "patched"),
+    ("json._default_encoder.sort_keys", True),
+    ("json._default_encoder", json.JSONEncoder(indent=4)),
+    ("json.JSONEncoder", type("Other", (json.JSONEncoder,), {"key_separator": " = "})),
+]
 
 
-def shout(value):
-    return "patched"
-
-
-@pytest.mark.parametrize(
-    ("target", "replacement"),
-    [
-        ("json.JSONEncoder.default", lambda self, value: "patched"),
-        ("json.JSONEncoder.encode", lambda self, value: "patched"),
-        ("json.JSONEncoder.item_separator", " ; "),
-        ("json.encoder.encode_basestring_ascii", lambda text: '"patched"'),
-        ("json.encoder.encode_basestring", lambda text: '"patched"'),
-        ("json.encoder.c_make_encoder", None),
-        ("json.encoder._make_iterencode", lambda *args, **kwargs: lambda value, level: ["patched"]),
-        ("json._default_encoder.default", shout),
-        ("json._default_encoder.sort_keys", True),
-        ("json._default_encoder", json.JSONEncoder(indent=4)),
-        ("json.JSONEncoder", type("Other", (json.JSONEncoder,), {"key_separator": " = "})),
-    ],
-)
+@pytest.mark.parametrize(("target", "replacement"), PATCHES)
 def test_patches_are_obeyed(target, replacement, monkeypatch):
     value = {"b": ["ä", 5.0, {1}], "a": 2}
-    cases = [
-        {},
-        {"indent": 1},
-        {"ensure_ascii": False},
-        {"ensure_ascii": True, "indent": None, "default": None},
-    ]
+    left_out = {"ensure_ascii": True, "indent": None, "default": None}
+    cases = [{}, {"indent": 1}, {"ensure_ascii": False}, left_out]
     before = [outcome(dumps, value, **options) for options in cases]
     monkeypatch.setattr(target, replacement)
     for options in cases:
-        assert outcome(dumps, value, **options) == outcome(json.dumps, value, **options)
+        same(value, **options)
     monkeypatch.undo()
     assert [outcome(dumps, value, **options) for options in cases] == before
 
 
-def test_what_a_copy_notes_in_the_class_is_no_patch(monkeypatch):
-    def never(*args, **options):
-        raise AssertionError("json itself was used")
+def never(*args, **options):
+    raise AssertionError("json itself was used")
 
+
+def test_what_a_copy_notes_in_the_class_is_no_patch(monkeypatch):
     copy.copy(json.JSONEncoder())
     assert not json.JSONEncoder.__annotations__
     monkeypatch.setattr(json, "dumps", never)
@@ -331,7 +319,7 @@ def test_json_dumps_may_be_this_very_function_and_has_its_signature(monkeypatch)
         assert json.dumps({(): 1, "a": 2}, skipkeys=True) == '{"a": 2}'
     assert inspect.signature(dumps) == inspect.signature(json.dumps)
     assert outcome(dumps) == (TypeError, outcome(dumps)[1], None, None)
-    assert outcome(dumps, 1, 2) == outcome(json.dumps, 1, 2)
+    same(1, 2)
     assert dumps(obj=[1]) == "[1]"
 
 

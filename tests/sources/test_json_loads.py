@@ -15,8 +15,8 @@ from tests.sources.compare import outcome, same
 ENCODINGS = "utf-8 utf-8-sig utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be"
 
 
-def check(text):
-    ours, theirs = outcome(loads, text), outcome(json.loads, text)
+def check(text, **options):
+    ours, theirs = outcome(loads, text, **options), outcome(json.loads, text, **options)
     assert same(ours, theirs), f"{text!r}: {ours} and {theirs}"
 
 
@@ -176,9 +176,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_options(options):
-    text = '{"a": [1, 2.5, NaN, "\t"]}'
-    ours, theirs = outcome(loads, text, **options), outcome(json.loads, text, **options)
-    assert same(ours, theirs)
+    check('{"a": [1, 2.5, NaN, "\t"]}', **options)
 
 
 @pytest.mark.parametrize("digits", [0, 640, 5000])
@@ -187,8 +185,7 @@ def test_the_limit_of_digits_is_the_interpreters(digits):
     sys.set_int_max_str_digits(digits)
     try:
         for size in (640, 641, 4300, 4301, 5001):
-            ours, theirs = outcome(loads, "1" * size), outcome(json.loads, "1" * size)
-            assert same(ours, theirs)
+            check("1" * size)
     finally:
         sys.set_int_max_str_digits(before)
 
