@@ -1,13 +1,11 @@
 """``package.module:Name`` on the command line -> the object it names."""
 
-import os
 import sys
 import traceback
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from importlib import import_module
 from operator import attrgetter
-from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -105,13 +103,8 @@ def _place(error: BaseException) -> str:
     """Return the innermost file and line of the user's own code, or else of any code."""
     if isinstance(error, SyntaxError) and error.filename and not error.filename.startswith("<"):
         return f"{error.filename}, line {error.lineno}"
+    from althaia.trust.profile import is_own
+
     frames = traceback.extract_tb(error.__traceback__)[::-1]
-    frame = next((frame for frame in frames if _is_own(Path(frame.filename))), frames[0])
+    frame = next((frame for frame in frames if is_own(frame.filename)), frames[0])
     return f"{frame.filename}, line {frame.lineno}"
-
-
-def _is_own(file: Path) -> bool:
-    """Return whether a file is the user's: of no library, and not ours."""
-    libraries = {Path(os.__file__).parent, Path(__file__).parents[1]}
-    installed = {"site-packages", "dist-packages"}.intersection(file.parts)
-    return not (installed or libraries.intersection(file.parents) or str(file).startswith("<"))

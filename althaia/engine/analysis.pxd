@@ -46,8 +46,6 @@ cdef class Analysis:
     cpdef schema_value(self, name)
     cpdef typed_value(self, field, name, type_, bint optional=*)
     cpdef check_method(self, cls, name, owner)
-    cpdef check_schema_method(self, name)
-    cpdef check_objects_own(self, cls, names)
     cpdef class_method(self, cls, name)
     cpdef check_readable(self, field)
     cdef int watch_group(self, tuple group)

@@ -58,10 +58,13 @@ def hooked(
         found |= digests.of_tree(name, parsed[name][1])
     table = meanings.Table.parse(decode_source(lock))
     unread, variants = table.meanings_of_all(found)
-    patches = [patching.parse(name, decode_source(data)) for name, data in queue.items()]
+    # Leave out the patches that only the C compiler or the engine needs.
+    unused = ("compile",) if engine else ("compile", "engine")
+    every = [patching.parse(name, decode_source(data)) for name, data in queue.items()]
+    patches = [p for p in every if p.header["Reason"] not in unused and p.applies_to(version)]
     for name, (text, tree) in parsed.items():
         file = patching.PatchedFile(text, tree)
-        left_out += _patched(patches, file, name, version, engine, unread)
+        left_out += _patched(file, [patch for patch in patches if patch.file == name], unread)
         patched = ast.parse(file.text, paths[name])
         _stand_where_upstream_does(patched, file, text.split("\n"))
         codes[name] = compile(_renamed(patched), paths[name], "exec", dont_inherit=True)
@@ -69,21 +72,9 @@ def hooked(
 
 
 def _patched(
-    queue: list[patching.Patch],
-    file: patching.PatchedFile,
-    name: str,
-    version: str,
-    engine: bool,
-    unread: list[str],
+    file: patching.PatchedFile, patches: list[patching.Patch], unread: list[str]
 ) -> list[str]:
     """Apply the patches of a file. Return the names of those that do not fit."""
-    # Leave out the patches that only the C compiler or the engine needs.
-    unused = ("compile",) if engine else ("compile", "engine")
-    patches = [
-        patch
-        for patch in queue
-        if patch.file == name and patch.header["Reason"] not in unused and patch.applies_to(version)
-    ]
     # A target may have two patches. If the version is unknown, both are tried, and one fits.
     reached = {patch.header["Target"] for patch in patches if _fits(file, patch, unread)}
     return [

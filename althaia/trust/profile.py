@@ -426,6 +426,11 @@ def _watched(function: Callable[[], object]) -> tuple[float, float]:
     return max(taken[1] - taken[0], 0.0) / CALIBRATION, within / CALIBRATION
 
 
+def is_own(file: str) -> bool:
+    """Return whether a file is the user's own: of no library, and not ours."""
+    return _is_users(file) and not (file.startswith("<") or _package_of(file))
+
+
 @cache
 def _package_of(file: str) -> str:
     """Return the distribution that has installed a file, "" if it is of the user's own."""

@@ -239,11 +239,15 @@ cdef class Analysis:
             return False
         return self.upstream.defines(type(self.schema), name, self.upstream.Schema)
 
-    def why_schema_method(self, name):
-        """Return as text where the schema gets a method that is not upstream's."""
-        if self._schema_names.get(name, ABSENT) is not ABSENT:
-            return f"{name} is set on the schema instance"
-        return self.upstream.why_not(type(self.schema), name, self.upstream.Schema)
+    def require_schema_method(self, name):
+        """Check that :meth:`schema_method_is_upstreams` is true.
+
+        :raises NotPlannable: it is not; the reason says where the schema gets the method from.
+        """
+        if not self.schema_method_is_upstreams(name):
+            if self._schema_names[name] is not ABSENT:
+                raise NotPlannable(f"{name} is set on the schema instance")
+            self.check_schema_method(name)
 
     # -- Upstream
 
@@ -294,11 +298,11 @@ cdef class Analysis:
         if not self.upstream.defines(cls, name, owner):
             raise NotPlannable(self.upstream.why_not(cls, name, owner))
 
-    cpdef check_schema_method(self, name):
+    def check_schema_method(self, name):
         """Do :meth:`check_method` for the schema's class."""
         self.check_method(type(self.schema), name, self.upstream.Schema)
 
-    cpdef check_objects_own(self, cls, names):
+    def check_objects_own(self, cls, *names):
         """Check that a class has nothing else of these names than ``object`` has.
 
         :raises NotPlannable: it has.
@@ -354,7 +358,7 @@ cdef class Analysis:
         cls = type(field)
         if self.upstream.has_passed(cls, READABLE):
             return
-        self.check_objects_own(cls, ("__getattribute__", "__getattr__"))
+        self.check_objects_own(cls, "__getattribute__", "__getattr__")
         # A mixin has its own "__dict__" entry: the getset descriptor that the interpreter makes.
         if type(static(cls, "__dict__")) is not GetSetDescriptorType:
             raise NotPlannable(f"__dict__ is overridden by {self.upstream.owner(cls, '__dict__')}")
@@ -365,7 +369,7 @@ cdef class Analysis:
 
         :raises NotPlannable: its class defines ``__setattr__``.
         """
-        self.check_objects_own(type(field), ("__setattr__",))
+        self.check_objects_own(type(field), "__setattr__")
 
 
 def is_plain_mapping(cls):

@@ -123,7 +123,7 @@ def examine_nested(Upstream upstream, schema):
         analysis.check_schema_method("_init_fields")
         analysis.check_schema_method("on_bind_field")
         # copy.copy() calls it.
-        analysis.check_objects_own(type(schema), ("__new__",))
+        analysis.check_objects_own(type(schema), "__new__")
         for name, field in bound.copy().items():
             if declared.get(name) is not field:
                 raise NotPlannable("a field is not the declared one")
@@ -202,8 +202,7 @@ cdef int _check_class(Analysis analysis, cls):
     # Upstream copies a schema instance that a nested field holds. A lazy one is not copied, so its
     # class must not define how it is copied.
     analysis.check_objects_own(
-        cls,
-        (*OBJECT_METHODS, *COPY_METHODS, *names_left_out(upstream), *CALLED_ON_INSTANCES),
+        cls, *OBJECT_METHODS, *COPY_METHODS, *names_left_out(upstream), *CALLED_ON_INSTANCES
     )
     analysis.check_readable(analysis.schema)
     for name in (*SETTINGS, CONTEXT) if upstream.has_context else SETTINGS:
@@ -339,7 +338,7 @@ cdef int _check_bases(Analysis analysis, cls, bint may_bind):
         # By identity: a class that ``type()`` makes of a number field says it is of ``abc``.
         elif base not in (object, abc.ABC, Generic):
             _check_users_class(base, may_bind)
-    analysis.check_objects_own(cls, (*COPY_METHODS, "__setattr__"))
+    analysis.check_objects_own(cls, *COPY_METHODS, "__setattr__")
     if "__new__" in seam.pristine.get(cls, ()):
         raise NotPlannable(f"each copy of a {cls.__qualname__} is warned of")
 

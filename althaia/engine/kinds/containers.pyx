@@ -186,7 +186,6 @@ cdef class LoadList(LoadStep):
         cdef list items = []
         cdef dict errors = None
         cdef Py_ssize_t index = 0, end = tape.slots[at].content.next
-        cdef bint done = False
         if tape.slots[at].type != ARRAY:
             return self.convert(tape.share(at), None, frame)
         at += 1
@@ -197,9 +196,8 @@ cdef class LoadList(LoadStep):
                 errors = with_item(errors, loaded, index, items, frame)
                 index += 1
                 at = after(tape, at)
-            done = True
         finally:
-            if not done:
+            if at < end:
                 add_to_trail("[{}]", index)
         althaia_completed(frame.growth, items)
         return items if errors is None else fail(frame, errors, items)

@@ -183,7 +183,6 @@ def load_moment(analysis, field, options, **awareness):
 
 OWNERS = {"datetime": "DateTime", "date": "Date", "time": "Time"}
 WORDS = {name: {"input": None, "obj_type": name} for name in OWNERS}
-OWN_CLASSES = ("datetime", "date", "time", "timezone", "timedelta")
 # For each of upstream's own functions: the names in its module that it looks up, and the format of
 # what isoformat() writes.
 OWN_PARSERS = {
@@ -232,8 +231,8 @@ def parsing_by(analysis, function, chosen):
         if plain is None:
             return {"parse": function}
         analysis.field_function("utils", name, *looked_up, "dt")
-        for each in OWN_CLASSES:
-            analysis.watch_original(dt, each, TEMPORAL[each])
+        for each, cls in TEMPORAL.items():
+            analysis.watch_original(dt, each, cls)
         return {
             "parse": function,
             "cls": TEMPORAL[name.removeprefix("from_iso_")],

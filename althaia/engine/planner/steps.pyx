@@ -113,23 +113,15 @@ def analyse(Upstream upstream, schema, direction, statistics):
         _check_schema(analysis, rules)
         rules.check(analysis)
         dict_class = _dict_class(analysis)
-        hooks = rules.hooks(analysis)
+        options = rules.options(analysis)
         steps = tuple([_step(analysis, rules, name, field) for name, field in analysis.items()])
     except NotPlannable as refusal:
         return _declined(rules, analysis.guard(), refusal.reason, common)
-    upstreams = {name: analysis.schema_method_is_upstreams(name) for name in rules.methods}
-    replaceable = rules.replaceable(analysis, upstreams)
     guard = analysis.guard()
     if guard.unwatchable() is not None:
         return _declined(rules, guard, why_unwatchable(guard), common)
     return rules.plan(
-        steps,
-        guard,
-        dict_class=dict_class,
-        slots=analysis.slots,
-        **hooks,
-        **replaceable,
-        **common,
+        steps, guard, dict_class=dict_class, slots=analysis.slots, **options, **common
     )
 
 
@@ -351,12 +343,17 @@ class _Dumping:
             )
         return _conversion(analysis, field, options, DUMP)
 
-    def replaceable(self, Analysis analysis, dict upstreams):
-        """Return how much of upstream's code the plan may replace, as keyword arguments of a
-        plan."""
+    def options(self, Analysis analysis):
+        """Return the schema's hooks, and how much of upstream's code the plan may replace, as
+        keyword arguments of a plan."""
+        pre_hooks, post_hooks = _hooks(analysis, ("pre_dump", "post_dump"))
+        upstreams = {name: analysis.schema_method_is_upstreams(name) for name in self.methods}
         around = all(upstreams[name] for name in self.around)
         whole = around and upstreams["_serialize"]
         return {
+            "pre_hooks": pre_hooks,
+            "post_hooks": post_hooks,
+            "has_hooks": pre_hooks is not None or post_hooks is not None,
             "around": around,
             "own": _own_function(analysis, "_serialize"),
             "whole": whole,
@@ -365,12 +362,6 @@ class _Dumping:
             "straight": whole and upstreams["dump"] and upstreams["dumps"],
             "opts": _plain_options(analysis, "render_module"),
         }
-
-    def hooks(self, Analysis analysis):
-        """Return the schema's hooks, as keyword arguments of a plan."""
-        pre_hooks, post_hooks = _hooks(analysis, ("pre_dump", "post_dump"))
-        has_hooks = pre_hooks is not None or post_hooks is not None
-        return {"pre_hooks": pre_hooks, "post_hooks": post_hooks, "has_hooks": has_hooks}
 
 
 cdef _own_function(Analysis analysis, str name):
@@ -411,10 +402,8 @@ cdef _source(Analysis analysis, str name, field):
         return source | {"source": FIELD_GET_VALUE, "why": refusal.reason}
     attribute = analysis.typed_value(field, "attribute", str, True)
     target = source["name"] = name if attribute is None else attribute
-    if not analysis.schema_method_is_upstreams("get_attribute"):
-        why = analysis.why_schema_method("get_attribute")
-        return source | {"source": ACCESSOR, "why": why}
     try:
+        analysis.require_schema_method("get_attribute")
         analysis.watch_group(GET_VALUE)
         analysis.watch_group(GETTERS)
     except NotPlannable as refusal:
@@ -456,8 +445,7 @@ class _Loading:
         if _plain_options(analysis, "index_errors") is None:
             raise NotPlannable("asking opts for index_errors may run code of the user's")
         analysis.require_reviewed("schema.Schema._deserialize", "schema.Schema._do_load")
-        if not analysis.schema_method_is_upstreams("_call_and_store"):
-            raise NotPlannable(analysis.why_schema_method("_call_and_store"))
+        analysis.require_schema_method("_call_and_store")
         _check_helpers(analysis)
 
     def step(self, Analysis analysis, str name, field):
@@ -467,25 +455,14 @@ class _Loading:
         options = {"attr": name, "key": key, "target": target, "dotted": "." in target}
         return _loaded(analysis, field, options)
 
-    def replaceable(self, Analysis analysis, dict upstreams):
-        """Return how much of upstream's code the plan may replace, as keyword arguments of a
-        plan."""
-        around = all(upstreams[name] for name in self.around)
-        whole = around and upstreams["_deserialize"]
-        return {
-            "around": around,
-            "own": _own_function(analysis, "_deserialize"),
-            "whole": whole,
-            "nestable": whole and upstreams["load"] and upstreams["_do_load"],
-            "many_allowed": upstreams["_deserialize"],
-            "silent_errors": upstreams["handle_error"],
-            "opts": _plain_options(analysis, "index_errors"),
-        }
-
-    def hooks(self, Analysis analysis):
-        """Return the schema's hooks and validators, as keyword arguments of a plan."""
+    def options(self, Analysis analysis):
+        """Return the schema's hooks and validators, and how much of upstream's code the plan may
+        replace, as keyword arguments of a plan."""
         tags = ("pre_load", "validates", "validates_schema", "post_load")
         found = pre_hooks, of_fields, of_schema, post_hooks = _hooks(analysis, tags)
+        upstreams = {name: analysis.schema_method_is_upstreams(name) for name in self.methods}
+        around = all(upstreams[name] for name in self.around)
+        whole = around and upstreams["_deserialize"]
         return {
             "pre_hooks": pre_hooks,
             "post_hooks": post_hooks,
@@ -495,6 +472,13 @@ class _Loading:
             "hooks_see_input": pre_hooks is not None
             or of_schema is not None
             or any(config.get("pass_original") for _, _, config in post_hooks or ()),
+            "around": around,
+            "own": _own_function(analysis, "_deserialize"),
+            "whole": whole,
+            "nestable": whole and upstreams["load"] and upstreams["_do_load"],
+            "many_allowed": upstreams["_deserialize"],
+            "silent_errors": upstreams["handle_error"],
+            "opts": _plain_options(analysis, "index_errors"),
         }
 
 
