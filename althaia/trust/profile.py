@@ -34,8 +34,8 @@ TIMED = ("dump", "dumps", "load", "loads")
 WIDTH = 80
 MOST_FUNCTIONS = 10
 """How many functions a table of them has."""
-CALIBRATION = 2_000
-"""So many calls are made to measure what watching takes."""
+CALIBRATION = 100
+"""So many calls are made at a time to measure what watching takes."""
 
 _ROUGHLY = (
     "~ watching your functions took more than a fifth of the line's time; as much as was measured "
@@ -406,8 +406,13 @@ def _calibrate() -> None:
     # A file of its own: functions of this one are not the user's.
     users: Callable[[], None] = eval(compile("lambda: None", "<calibration>", "eval"))
     _cost.within = 0.0
-    _cost.told = _watched(perf_counter)[0] / 2
-    _cost.function, _cost.within = _watched(users)
+    _cost.told = _middle(perf_counter)[0] / 2
+    _cost.function, _cost.within = _middle(users)
+
+
+def _middle(function: Callable[[], object]) -> tuple[float, float]:
+    """Return the median of several measurements, because a busy machine interrupts some."""
+    return sorted(_watched(function) for _ in range(21))[10]
 
 
 def _watched(function: Callable[[], object]) -> tuple[float, float]:
