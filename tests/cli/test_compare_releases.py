@@ -1,6 +1,7 @@
 """A wrong answer of a plan is found on other releases, in a program, a suite and the command."""
 
 import os
+from functools import partial
 
 import pytest
 
@@ -34,32 +35,24 @@ def test_orders():
 """
 
 
-@pytest.fixture(params=["4.3.1", "3.26.2"])
-def folder(request, tmp_path):
-    (tmp_path / "shop.py").write_text(SHOP)
-    (tmp_path / "planted.py").write_text(PLANTED)
-    (tmp_path / "test_orders.py").write_text(SUITE)
-    return tmp_path, request.param
-
-
 @NEEDS_ENGINE
-def test_a_planted_answer_is_found(folder):
-    here, version = folder
-    env = {
-        "PYTHONPATH": os.pathsep.join([str(releases.installed(version)), str(here)]),
-        "PYTEST_ADDOPTS": "",
-    }
+@pytest.mark.parametrize("version", ["4.3.1", "3.26.2"])
+def test_a_planted_answer_is_found(version, tmp_path):
+    for name, text in (("shop", SHOP), ("planted", PLANTED), ("test_orders", SUITE)):
+        (tmp_path / f"{name}.py").write_text(text)
+    paths = os.pathsep.join([str(releases.installed(version)), str(tmp_path)])
+    run = partial(processes.run, cwd=tmp_path, env={"PYTHONPATH": paths, "PYTEST_ADDOPTS": ""})
 
-    found = processes.program(IN_PROCESS.format(version=version), cwd=here, env=env)
-    assert found == "[('dump', '[3].lines[1].price'), ('load', '[3].lines[1].price')]\n"
+    found = run("-c", IN_PROCESS.format(version=version))
+    expected = "[('dump', '[3].lines[1].price'), ('load', '[3].lines[1].price')]\n"
+    assert found.stdout == expected, found.stderr
 
     words = ("-m", "althaia", "compare")
-    right = processes.run(*words, "shop:Order", "--objects", "shop:orders", cwd=here, env=env)
-    wrong = processes.run(*words, "planted:Order", "--objects", "planted:orders", cwd=here, env=env)
+    right = run(*words, "shop:Order", "--objects", "shop:orders")
+    wrong = run(*words, "planted:Order", "--objects", "planted:orders")
     assert (right.returncode, wrong.returncode) == (0, 1), right.stderr + wrong.stderr
     assert "lines[1].price" in wrong.stdout
 
-    plugin = ("-m", "pytest", "-p", "althaia.pytest_plugin", "--althaia-compare", "-q")
-    done = processes.run(*plugin, cwd=here, env=env)
+    done = run("-m", "pytest", "-p", "althaia.pytest_plugin", "--althaia-compare", "-q")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "[3].lines[1].price" in done.stdout

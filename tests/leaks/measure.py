@@ -118,9 +118,10 @@ def grown(work, rounds, *watched):
     for _ in range(300):
         work()
     settle()
-    types = tuple(each for each in gc.get_objects() if is_cythons(each))
-    references = counts(watched)
-    of_types = counts(types)
+    # Types that all modules made by Cython share: of functions, of generators.
+    types = [each for each in gc.get_objects() if isinstance(each, type)]
+    types = tuple(each for each in types if str(each.__module__).startswith("_cython"))
+    references, of_types = counts(watched), counts(types)
     blocks = sys.getallocatedblocks()
     total = total_references()
     for _ in itertools.repeat(None, rounds):
@@ -135,11 +136,6 @@ def grown(work, rounds, *watched):
         "references": [after - before for before, after in zip(references, now, strict=True)],
         "types": sum(counts(types)) - sum(of_types),
     }
-
-
-def is_cythons(value):
-    """Whether this is a type that all modules made by Cython share: of functions, of generators."""
-    return isinstance(value, type) and str(value.__module__).startswith("_cython")
 
 
 def counts(watched):
@@ -325,9 +321,8 @@ def classes(rounds):
     def work():
         base = next(bases)
         inner = base.from_dict({"a": fields.Method("validate")})
-        cls = base.from_dict(
-            {"a": fields.Integer(), "n": fields.Nested(inner), "m": fields.Nested(inner())}
-        )
+        nested = {"n": fields.Nested(inner), "m": fields.Nested(inner())}
+        cls = base.from_dict({"a": fields.Integer(), **nested})
         for _ in range(12):
             cls().validate(cls().dump({"a": 1, "n": {"a": 2}, "m": {"a": 2}}))
 
@@ -342,42 +337,38 @@ def freed(rounds):
         gc.collect()
         alive.extend(f"{name}: {ref()!r}" for ref in references if ref() is not None)
 
-    def use(schema):
-        for _ in range(5):
+    def use(schema, times=1):
+        for _ in range(times):
             schema.dump([Row()] * 10, many=True)
             schema.dump(Row())
             schema.load({})
+        return schema
 
-    schema = Everything()
-    use(schema)
+    schema = use(Everything(), 5)
     references = [weakref.ref(each) for each in (schema, *schema.fields.values())]
     inner = weakref.ref(schema.fields["inner"].schema)
     del schema
     check("schema and fields", *references, inner)
 
-    schema = Everything()
-    use(schema)
+    schema = use(Everything(), 5)
     old = weakref.ref(schema.fields["text"])
     new = fields.Raw()
     new._bind_to_schema("text", schema)
-    schema.declared_fields["text"] = schema.fields["text"] = new
-    schema.dump_fields["text"] = schema.load_fields["text"] = new
-    del new
-    schema.dump(Row())
-    schema.load({})
+    for each in (schema.declared_fields, schema.fields, schema.dump_fields, schema.load_fields):
+        each["text"] = new
+    del new, each
+    use(schema)
     check("a replaced field", old)
 
     old_nested = weakref.ref(schema.fields["inner"].schema)
     schema.fields["inner"]._schema = None
-    schema.dump(Row())
-    schema.load({})
+    use(schema)
     check("a replaced nested schema", old_nested)
 
     schema.dump_fields, schema.load_fields = {}, {}
     declared = [weakref.ref(each) for each in schema.fields.values()]
     schema.fields, schema.declared_fields = {}, {}
-    schema.dump({})
-    schema.load({})
+    use(schema)
     check("all fields", *declared)
 
     row = Row()

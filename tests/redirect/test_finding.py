@@ -1,7 +1,11 @@
 """The import system, its tools and the file system see a package like any other."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
+import althaia
 from tests.engine import NEEDS_ENGINE
 
 
@@ -135,7 +139,7 @@ def test_imported_again_there_is_one_copy(redirected):
     )
 
 
-def test_blocked_and_made_by_hand(patched):
+def test_blocked_made_by_hand_and_lazily_imported(patched):
     patched(
         """
         # A blocked import stays blocked.
@@ -148,6 +152,18 @@ def test_blocked_and_made_by_hand(patched):
         else:
             raise AssertionError
         del sys.modules["marshmallow"]
+        # A lazy module.
+        import importlib.util
+        spec = importlib.util.find_spec("marshmallow")
+        spec.loader = importlib.util.LazyLoader(spec.loader)
+        lazy = importlib.util.module_from_spec(spec)
+        sys.modules["marshmallow"] = lazy
+        spec.loader.exec_module(lazy)
+        assert lazy.Schema.from_dict({"x": lazy.fields.Int()})().dump({"x": "1"}) == {"x": 1}
+        """
+    )
+    patched(
+        """
         # A module made by hand from the spec is the same copy.
         import importlib.util
         spec = importlib.util.find_spec("marshmallow")
@@ -160,32 +176,11 @@ def test_blocked_and_made_by_hand(patched):
     )
 
 
-def test_a_lazily_imported_marshmallow(patched):
-    patched(
-        """
-        import importlib.util, sys
-        spec = importlib.util.find_spec("marshmallow")
-        spec.loader = importlib.util.LazyLoader(spec.loader)
-        lazy = importlib.util.module_from_spec(spec)
-        sys.modules["marshmallow"] = lazy
-        spec.loader.exec_module(lazy)
-        assert lazy.Schema.from_dict({"x": lazy.fields.Int()})().dump({"x": "1"}) == {"x": 1}
-        """
-    )
-
-
 def test_our_copy_not_built_is_an_error_not_the_real_one(tmp_path, program):
-    import shutil
-    from pathlib import Path
-
-    import althaia
-
-    package = tmp_path / "althaia"
-    package.mkdir()
     installed = Path(althaia.__file__).parent
+    shutil.copytree(installed / "switch", tmp_path / "althaia" / "switch")
     for source in installed.glob("*.py"):
-        shutil.copy(source, package)
-    shutil.copytree(installed / "switch", package / "switch")
+        shutil.copy(source, tmp_path / "althaia")
     program(
         """
         import sys

@@ -124,17 +124,23 @@ def test_names_follow_patch_and_unpatch(program):
     program(
         """
         # Our copy imported before patch says marshmallow after.
-        import althaia
+        import althaia, sys
         from althaia.marshmallow import Schema
         import althaia.marshmallow.experimental.context
         assert Schema.__module__ == "althaia.marshmallow.schema"
+        saved = sys.meta_path[:]
         althaia.patch()
         assert Schema.__module__ == Schema.dump.__module__ == "marshmallow.schema"
+        # A finder that was removed by hand is put back.
+        sys.meta_path[:] = saved
+        assert not althaia.is_patched()
+        althaia.patch()
+        assert althaia.is_patched() and len(sys.meta_path) == len(saved) + 1
         import marshmallow
+        assert marshmallow is sys.modules["althaia.marshmallow"]
         assert marshmallow.Schema is Schema
         assert marshmallow.experimental.context.Context.__module__.startswith("marshmallow.")
         # What users put into upstreams modules stays theirs.
-        althaia.patch()
         from marshmallow import fields
         from unittest import mock
         class Mine(fields.String): ...

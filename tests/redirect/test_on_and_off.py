@@ -96,22 +96,6 @@ def test_unpatch_leads_back_to_the_real_one(redirected):
     )
 
 
-def test_a_finder_removed_by_hand_is_put_back(program):
-    program(
-        """
-        import sys, althaia
-        saved = sys.meta_path[:]
-        althaia.patch()
-        sys.meta_path[:] = saved
-        assert not althaia.is_patched()
-        althaia.patch()
-        assert althaia.is_patched() and len(sys.meta_path) == len(saved) + 1
-        import marshmallow
-        assert marshmallow is sys.modules["althaia.marshmallow"]
-        """
-    )
-
-
 AUTO_SCHEMA = """
 import importlib.metadata
 import althaia

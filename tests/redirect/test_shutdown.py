@@ -2,6 +2,8 @@
 
 import sys
 
+import pytest
+
 from tests.interpreters import frees_at_exit
 
 # In later releases a dict is no Mapping any more when the collector finds the buffer.
@@ -57,14 +59,8 @@ DATES = """
 
 
 @frees_at_exit
-def test_the_first_use_of_all(program):
-    ours = program(FIRST_USE, env={"ALTHAIA_PATCH": "1"})
-    assert ours.count("[{\"a\": 1}] {'a': 2}") == 3
-    assert not UPSTREAM_ANSWERS or ours == program(FIRST_USE)
-
-
-@frees_at_exit
-def test_the_first_plan_with_a_format(program):
-    ours = program(DATES, env={"ALTHAIA_PATCH": "1"})
-    assert ours == "{'a': 1}\n" * 3
-    assert not UPSTREAM_ANSWERS or ours == program(DATES)
+@pytest.mark.parametrize("code", [FIRST_USE, DATES], ids=["of all", "of a plan with a format"])
+def test_the_first_use(program, code):
+    ours = program(code, env={"ALTHAIA_PATCH": "1"})
+    assert ours.count("{'a': 1}\n" if code is DATES else "[{\"a\": 1}] {'a': 2}") == 3
+    assert not UPSTREAM_ANSWERS or ours == program(code)

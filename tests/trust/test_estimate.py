@@ -79,9 +79,8 @@ main()
 
 def estimate(tmp_path, *words, code=PROGRAM, **env):
     (tmp_path / "script.py").write_text(code)
-    return processes.run(
-        "-m", "althaia", "profile", "--estimate", *words, "script.py", cwd=tmp_path, env=env
-    )
+    words = ("-m", "althaia", "profile", "--estimate", *words, "script.py")
+    return processes.run(*words, cwd=tmp_path, env=env)
 
 
 @pytest.fixture(scope="module")
@@ -92,11 +91,8 @@ def found(tmp_path_factory):
 
 
 def line(found, schema, call):
-    (one,) = (
-        each
-        for each in found["lines"]
-        if (each["schema"], each["call"]) == (f"__main__.{schema}", call)
-    )
+    name = f"__main__.{schema}"
+    (one,) = (each for each in found["lines"] if (each["schema"], each["call"]) == (name, call))
     return one
 
 

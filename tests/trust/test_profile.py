@@ -1,5 +1,6 @@
 """``althaia.profile()`` and ``python -m althaia profile``."""
 
+import cProfile
 import json
 import time
 
@@ -46,22 +47,10 @@ def names(found):
     return {label.rpartition(" ")[0] for label in found.code}
 
 
-def code_of(entry):
-    return None if isinstance(entry.code, str) else entry.code
-
-
-def both(work):
-    """What a call gives without and with a profile."""
-
-    def outcome():
-        try:
-            return repr(work())
-        except Exception as error:
-            return type(error), error.args, str(error)
-
-    before = [outcome() for _ in range(3)][-1]
-    with althaia.profile():
-        return before, [outcome() for _ in range(70)][-1]
+def profiled(work):
+    with althaia.profile() as profile:
+        work()
+    return profile
 
 
 @needs_engine
@@ -82,6 +71,23 @@ def test_counts_are_exact():
     # What a plan does for a nested schema is a part of its call.
     assert {each.schema for each in profile.lines} == {f"{__name__}.Outer"}
     assert all(each.user <= each.own <= each.seconds for each in profile.lines)
+    # Nothing is counted behind it.
+    first = profiled(lambda: Node().dump({"n": 1}))
+    Node().dump({"n": 1})
+    second = profiled(lambda: Node().dump([{"n": 1}, {"n": 2}], many=True))
+    assert [(each.calls, each.objects) for each in first.lines + second.lines] == [(1, 1), (1, 2)]
+
+
+@needs_engine
+def test_a_schema_inside_itself_is_counted_once():
+    class Chain(ma.Schema):
+        n = fields.Integer()
+        inner = fields.Function(lambda obj: Chain().dump(obj["inner"]) if "inner" in obj else None)
+
+    chain = {"n": 1, "inner": {"n": 2, "inner": {"n": 3}}}
+    (found,) = profiled(lambda: Chain().dump(chain)).lines
+    assert found.calls == found.objects == 3
+    assert found.own <= found.seconds < 1
 
 
 @needs_engine
@@ -100,20 +106,14 @@ def test_the_users_functions_are_told():
 def test_a_function_has_the_time_of_what_it_calls():
     """Calls of another schema have a line of their own."""
 
-    class Asks(ma.Schema):
-        slow = fields.Function(lambda obj: waited())
+    class Slow(ma.Schema):
+        slow = fields.Function(lambda obj: time.sleep(0.02))
+
+    class Asks(Slow):
         other = fields.Function(lambda obj: Slow().dump(obj))
 
-    class Slow(ma.Schema):
-        slow = fields.Function(lambda obj: waited())
-
-    def waited():
-        time.sleep(0.02)
-        return 1
-
-    with althaia.profile() as profile:
-        Asks().dump({})
-    asks, slow = sorted(profile.lines, key=lambda each: each.schema)
+    lines = profiled(lambda: Asks().dump({})).lines
+    asks, slow = sorted(lines, key=lambda each: each.schema)
     assert 0.02 <= asks.own <= asks.seconds - 0.02
     assert 0.02 <= slow.user <= slow.own
     assert max(asks.code.values()) >= 0.02
@@ -153,8 +153,7 @@ def test_the_code_of_a_package_is_not_the_users():
         id = fields.Function(lambda row: row.id)
         session = fields.Function(orm.object_session)
 
-    with althaia.profile() as profile:
-        Own().dump(Row(id=1))
+    profile = profiled(lambda: Own().dump(Row(id=1)))
     lines = {name for line in profile.lines for name in line.packages}
     assert "SQLAlchemy: object_session" in {name.partition(" (")[0] for name in lines}
     assert "Code of installed packages" in profile.as_text()
@@ -177,83 +176,54 @@ def test_an_exception_and_a_generator_end_a_function():
 
 
 @needs_engine
-def test_nothing_is_counted_behind_it():
-    with althaia.profile() as first:
-        Node().dump({"n": 1})
-    Node().dump({"n": 1})
-    with althaia.profile() as second:
-        Node().dump([{"n": 1}, {"n": 2}], many=True)
-    assert [(each.calls, each.objects) for each in first.lines + second.lines] == [(1, 1), (1, 2)]
-
-
-@needs_engine
-def test_a_schema_inside_itself_is_counted_once():
-    class Chain(ma.Schema):
-        n = fields.Integer()
-        inner = fields.Function(lambda obj: Chain().dump(obj["inner"]) if "inner" in obj else None)
-
-    with althaia.profile() as profile:
-        Chain().dump({"n": 1, "inner": {"n": 2, "inner": {"n": 3}}})
-    (found,) = profile.lines
-    assert found.calls == found.objects == 3
-    assert found.own <= found.seconds < 1
-
-
-@needs_engine
 def test_a_profiler_that_runs_already_keeps_running():
-    import cProfile
-
-    profiler = cProfile.Profile()
-    profiler.enable()
-    try:
-        with althaia.profile() as profile:
-            Outer().dump(ROW)
-    finally:
-        profiler.disable()
+    with cProfile.Profile() as profiler:
+        profile = profiled(lambda: Outer().dump(ROW))
     assert [each.calls for each in profile.lines] == [1]
-    assert any(code.co_name == "make" for code in map(code_of, profiler.getstats()) if code)
+    assert "make" in {getattr(each.code, "co_name", "") for each in profiler.getstats()}
 
 
-@pytest.mark.parametrize(
-    "work",
-    [
-        lambda: Outer().dump(ROW),
-        lambda: Outer().dump({"one": {"a": "x"}}),
-        lambda: Outer().dumps([ROW, ROW], many=True),
-        lambda: Outer().load({"one": {"a": "x"}, "b": 1}),
-        lambda: Outer().load([ROW, 1], many=True),
-        lambda: Outer().loads('[{"one": {"a": 1}}, {"one": 2}]', many=True),
-        lambda: Outer().loads("{"),
-        lambda: Outer().validate({"when": 1}),
-        lambda: Outer(many=True).dump(3),
-    ],
-)
+def outcome(work):
+    try:
+        return repr(work())
+    except Exception as error:
+        return type(error), error.args, str(error)
+
+
+ANSWERED = [
+    lambda: Outer().dump(ROW),
+    lambda: Outer().dump({"one": {"a": "x"}}),
+    lambda: Outer().dumps([ROW, ROW], many=True),
+    lambda: Outer().load({"one": {"a": "x"}, "b": 1}),
+    lambda: Outer().load([ROW, 1], many=True),
+    lambda: Outer().loads('[{"one": {"a": 1}}, {"one": 2}]', many=True),
+    lambda: Outer().loads("{"),
+    lambda: Outer().validate({"when": 1}),
+    lambda: Outer(many=True).dump(3),
+]
+
+
+@pytest.mark.parametrize("work", ANSWERED)
 def test_answers_are_the_same(work):
-    without, profiled = both(work)
-    assert profiled == without
+    before = [outcome(work) for _ in range(3)][-1]
+    with althaia.profile():
+        assert [outcome(work) for _ in range(70)][-1] == before
 
 
 @needs_engine
 def test_calls_outside_a_plan_are_counted():
     class Odd(ma.Schema):
         a = fields.Integer()
+        dict_class = property(lambda self: dict)
 
-        @property
-        def dict_class(self):
-            return dict
-
-    with althaia.profile() as profile:
-        for _ in range(3):
-            assert Odd().dump({"a": 1}) == {"a": 1}
+    profile = profiled(lambda: [Odd().dump({"a": 1}) for _ in range(3)])
     found = next(each for each in profile.lines if each.schema.endswith("Odd"))
-    assert (found.calls, found.outside_calls) == (3, 3)
-    assert found.outside == found.own
+    assert (found.calls, found.outside_calls, found.outside) == (3, 3, found.own)
     assert "Odd.dump (3 of 3 calls)" in profile.as_text()
 
 
 def test_text_and_data():
-    with althaia.profile() as profile:
-        Outer().dump([ROW] * 100, many=True)
+    profile = profiled(lambda: Outer().dump([ROW] * 100, many=True))
     assert max(map(len, profile.as_text().splitlines())) <= 80
     # A pure build times the marshmallow that programs import, not the copy that tests use.
     assert ("Outer" in profile.as_text()) is (engine is not None)
@@ -280,36 +250,37 @@ print(S().dump([{"a": 1}] * 20, many=True)[0], sys.argv[1:])
 """
 
 
+def run(tmp_path, *words, text=None, **options):
+    if text is not None:
+        (tmp_path / "script.py").write_text(text)
+    return processes.run("-m", "althaia", *words, cwd=tmp_path, **options)
+
+
 @pytest.mark.parametrize("disabled", ["", "1"])
 def test_the_command(tmp_path, disabled):
-    (tmp_path / "script.py").write_text(PROGRAM + "sys.exit(3)\n")
-    done = processes.run(
-        "-m", "althaia", "profile", "--json", "--output", "p.json",
-        "script.py", "--json", cwd=tmp_path, env={"ALTHAIA_DISABLE": disabled},
-    )  # fmt: skip
-    assert done.returncode == 3, done.stderr
-    assert done.stdout == "{'a': 1} ['--json']\n"
+    words = ("profile", "--json", "--output", "p.json", "script.py", "--json")
+    env = {"ALTHAIA_DISABLE": disabled}
+    done = run(tmp_path, *words, text=f"{PROGRAM}sys.exit(3)\n", env=env)
+    assert (done.returncode, done.stdout) == (3, "{'a': 1} ['--json']\n"), done.stderr
     (found,) = json.loads((tmp_path / "p.json").read_text("utf-8"))["lines"]
     assert (found["schema"], found["calls"], found["objects"]) == ("__main__.S", 1, 20)
 
 
 def test_a_program_that_changes_its_folder_and_raises(tmp_path):
-    (tmp_path / "script.py").write_text(f"import os\nos.chdir(os.sep)\n{PROGRAM}raise ValueError\n")
-    plain = processes.run("-m", "althaia", "script.py", cwd=tmp_path)
-    done = processes.run("-m", "althaia", "profile", "script.py", cwd=tmp_path)
+    text = f"import os\nos.chdir(os.sep)\n{PROGRAM}raise ValueError\n"
+    plain, done = run(tmp_path, "script.py", text=text), run(tmp_path, "profile", "script.py")
     assert done.returncode == plain.returncode == 1
     assert done.stderr.startswith(plain.stderr)
     assert "__main__.S" in done.stderr
-    done = processes.run("-m", "althaia", "profile", "--output", "p", "script.py", cwd=tmp_path)
+    done = run(tmp_path, "profile", "--output", "p", "script.py")
     assert (done.returncode, done.stderr) == (1, plain.stderr)
     assert "__main__.S" in (tmp_path / "p").read_text("utf-8")
 
 
 def test_what_is_refused_before_the_program_runs(tmp_path):
-    (tmp_path / "script.py").write_text("open('ran', 'w')\n")
-    words = ("-m", "althaia", "profile")
-    done = processes.run(*words, "--output", "missing/p", "script.py", cwd=tmp_path)
-    assert done.returncode == processes.run(*words, cwd=tmp_path).returncode == 2
+    words = ("profile", "--output", "missing/p", "script.py")
+    done = run(tmp_path, *words, text="open('ran', 'w')\n")
+    assert done.returncode == run(tmp_path, "profile").returncode == 2
     assert "missing/p: cannot be written: No such file or directory" in done.stderr
     assert not (tmp_path / "ran").exists()
 
