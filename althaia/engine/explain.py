@@ -127,7 +127,7 @@ class Explanation:
         :param verbose: False leaves out what is compared before each call.
         :param depth: how many levels of nested schemas are shown; None: all.
         """
-        printer = _Printer(verbose, sys.maxsize if depth is None else depth)
+        printer = _Printer(verbose, sys.maxsize if depth is None else depth, set())
         return "\n".join(printer.schema(self._data, "", 0))
 
     def __repr__(self) -> str:
@@ -188,12 +188,12 @@ def _summary(direction: Data) -> str:
     return text
 
 
-class _Printer:
+class _Printer(NamedTuple):
     """Writes an explanation as a tree; knows which schemas stand there already."""
 
-    def __init__(self, verbose: bool, depth: int) -> None:
-        self.verbose, self.depth = verbose, depth
-        self.shown: set[str] = set()
+    verbose: bool
+    depth: int
+    shown: set[str]
 
     def schema(self, schema: Data, indent: str, level: int) -> Iterator[str]:
         head, key = f"{indent}{schema['schema']}{' (many)' if schema['many'] else ''}", repr(schema)
@@ -282,7 +282,7 @@ def explain(schema: Any) -> Explanation:
     from althaia.engine.plan import load_upstream
     from althaia.engine.planner import build
 
-    explained = _Explainer(load_upstream(), build).schema(instance, "dump", "load")
+    explained = _Explainer(load_upstream(), build, []).schema(instance, "dump", "load")
     return Explanation(explained | {"readers": libraries.status()})
 
 
@@ -324,13 +324,12 @@ def _instance(schema: Any) -> Any:
     raise TypeError(f"explain() takes a marshmallow schema class or instance, not {schema!r}")
 
 
-class _Explainer:
+class _Explainer(NamedTuple):
     """Builds one explanation; remembers the schemas above the present one."""
 
-    def __init__(self, upstream: Upstream, build: Callable[[Any, str], Any]) -> None:
-        self.upstream = upstream
-        self.build = build
-        self.path: list[Any] = []
+    upstream: Upstream
+    build: Callable[[Any, str], Any]
+    path: list[Any]
 
     def schema(self, schema: Any, *directions: str) -> Data:
         # By which a schema is recognised inside itself.

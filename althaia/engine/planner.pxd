@@ -1,8 +1,7 @@
 """What other floors may use of this one."""
 
-from cpython.list cimport PyList_GET_SIZE
+from cpython.sequence cimport PySequence_Fast_GET_SIZE
 from cpython.set cimport PySet_GET_SIZE
-from cpython.tuple cimport PyTuple_GET_SIZE
 
 from althaia.engine.plan cimport Plan
 
@@ -28,10 +27,8 @@ cdef inline bint is_large(obj, many):
     if obj is None or not is_plainly_true(many):
         return False
     # Not by len(), which may call user code: SQLAlchemy's relationships are subclasses of list.
-    if isinstance(obj, list):
-        return PyList_GET_SIZE(obj) >= LARGE
-    if isinstance(obj, tuple):
-        return PyTuple_GET_SIZE(obj) >= LARGE
+    if isinstance(obj, (list, tuple)):
+        return PySequence_Fast_GET_SIZE(obj) >= LARGE
     if isinstance(obj, (set, frozenset)):
         return PySet_GET_SIZE(obj) >= LARGE
     return True

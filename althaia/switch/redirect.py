@@ -25,7 +25,7 @@ from althaia.switch.release import OURS, REAL
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from types import ModuleType
     from typing import Any
 
@@ -134,7 +134,7 @@ class _Redirect:
                 if sys.modules.get(name) is module:
                     del sys.modules[name]
                 _namespace(module).update(originals)
-                _rename(list(contents(module).values()), name, own_name)
+                _rename(contents(module), name, own_name)
             self._presented.clear()
             for name, module in self._set_aside.items():
                 sys.modules.setdefault(name, module)
@@ -171,7 +171,7 @@ class _Redirect:
             if known is not module:
                 originals = {key: namespace[key] for key in attributes if key in namespace}
                 self._presented[own_name] = module, originals
-                _rename(list(contents(module).values()), own_name, name)
+                _rename(contents(module), own_name, name)
             namespace.update(attributes)
             sys.modules[name] = module
 
@@ -284,12 +284,12 @@ def _below(name: str, package: str) -> bool:
 
 def own_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
     """Return the spec of ``althaia.marshmallow``, or of a module below it, for the served file."""
-    release = releases.serve()
-    if release.how == releases.UNTOUCHED:
-        real_name = name.removeprefix(_PREFIX)
-        found = release.spec if real_name == REAL else releases.real_spec(real_name, path)
-        loader: Any = None if found is None else _AliasLoader(found.loader)
-        return None if found is None else ModuleSpec(name, loader, origin=found.origin)
+    if releases.serve().how == releases.UNTOUCHED:
+        found = releases.untouched_spec(name, path)
+        if found is None:
+            return None
+        loader: Any = _AliasLoader(found.loader)
+        return ModuleSpec(name, loader, origin=found.origin)
     spec = _served_spec(name, path)
     if spec is not None and spec.loader is not None:
         spec.loader = _OwnLoader(spec.loader)  # type: ignore[assignment]
@@ -318,14 +318,14 @@ def _is_complete(module: ModuleType) -> bool:
     return not getattr(contents(module).get("__spec__"), "_initializing", False)
 
 
-def _rename(values: list[Any], old: str, new: str) -> None:
+def _rename(namespace: Mapping[str, Any], old: str, new: str) -> None:
     """Change the ``__module__`` of the classes and functions of module ``old`` to ``new``."""
-    for value in values:
+    for value in list(namespace.values()):
         if getattr(value, "__module__", None) != old:
             continue
         if isinstance(value, type):
             value.__module__ = new
-            _rename(list(vars(value).values()), old, new)
+            _rename(vars(value), old, new)
         elif type(value).__module__ not in (old, new):
             # An instance of one of our classes gets ``__module__`` from its class.
             value.__module__ = new

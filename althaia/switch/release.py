@@ -305,10 +305,15 @@ def searches(name: str) -> bool:
     return getattr(_search, "name", None) == name
 
 
+def untouched_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+    """Return the real spec of a module of the installed release, by one of its two names."""
+    real_name = name.removeprefix(OURS.removesuffix(REAL))
+    return serve().spec if real_name == REAL else real_spec(real_name, path)
+
+
 def installed_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
     """Return the spec, under one of its two names, of a module of the installed release."""
-    release, real_name = serve(), name.removeprefix(OURS.removesuffix(REAL))
-    spec = release.spec if real_name == REAL else real_spec(real_name, path)
+    spec = untouched_spec(name, path)
     if spec is None or spec.loader is None or not spec.origin:
         return spec
     from importlib.util import spec_from_file_location

@@ -135,11 +135,10 @@ def info() -> Info:
     False
     """
     stamp = installed.build_info()
-    upstream = (stamp.get("upstream") or {}).get("version")
     served, location = release.served() or release.find(), redirect.real_location()
     return Info(
         version=stamp.get("version", "unknown"),
-        upstream=upstream,
+        upstream=installed.served() or None,
         cython=stamp.get("cython"),
         python=f"{platform.python_implementation()} {platform.python_version()}",
         modules=_modules(stamp),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, time, timedelta, tzinfo
 from decimal import Decimal
 from enum import Enum
-from itertools import zip_longest
+from os.path import commonprefix
 from reprlib import Repr
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, NamedTuple
@@ -90,8 +90,7 @@ def _difference_of_texts(planned: Any, upstream: Any) -> Difference | None:
     with suppress(ValueError, RecursionError):
         if found := _difference(json.loads(planned), json.loads(upstream)):
             return found
-    pairs = enumerate(zip_longest(planned, upstream))
-    place = next(index for index, (one, other) in pairs if one != other)
+    place = len(commonprefix([planned, upstream]))  # noqa: RUF071 - character by character
     part = slice(max(place - 20, 0), place + 40)
     return Difference(f"(character {place})", repr(planned[part]), repr(upstream[part]))
 

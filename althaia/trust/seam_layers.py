@@ -14,8 +14,6 @@ from althaia import seam
 Hook = Callable[..., Any]
 Layer = Callable[[str, Hook], Hook | None]
 
-NAMES = tuple(seam._OWN)
-
 _INIT = ("only", "exclude", "many", "load_only", "dump_only", "partial", "unknown", "context")
 """The parameters of upstream's ``__init__`` in the order of the seam's."""
 _CALL = ("many", "partial", "unknown", "postprocess")
@@ -53,7 +51,9 @@ def connected() -> None:
     """Wrap the engine's functions by the layers, after the engine was loaded."""
     with _lock:
         if not _engines:
-            _engines.update(_engine_functions())
+            found = {name: getattr(seam, name) for name in seam._OWN}
+            # The seam's own functions only load the engine or decline: do not wrap them.
+            _engines.update((k, hook) for k, hook in found.items() if hook is not seam._OWN[k])
         if _engines and _at_once:
             from althaia.engine.instances import build_at_once
 
@@ -67,13 +67,6 @@ def plan_at_once() -> None:
     with _lock:
         _at_once = True
     connected()
-
-
-def _engine_functions() -> dict[str, Hook]:
-    # The seam's own functions only load the engine or decline: do not wrap them.
-    own = set(seam._OWN.values())
-    found = {name: getattr(seam, name) for name in NAMES}
-    return {name: hook for name, hook in found.items() if hook not in own}
 
 
 def _rebuild() -> None:

@@ -240,11 +240,10 @@ def test_a_declined_schema():
             return super().__getattribute__(name)
 
     explanation = told(Own)
-    assert explanation.dump.declined == "the schema class overrides __getattribute__"
+    assert explanation.dump.declined.startswith("__getattribute__ is overridden by ")
     assert explanation.built.startswith("__getattribute__ is overridden by ")
     assert dump_text(Own).splitlines()[2] == (
-        "  dump: no plan, all of it runs upstream's code (the schema class overrides "
-        "__getattribute__)"
+        f"  dump: no plan, all of it runs upstream's code ({explanation.dump.declined})"
     )
 
 
@@ -414,5 +413,5 @@ def test_the_steps_of_all_depths_with_their_reasons():
     found = {step.path: step for step in steps if step.direction == "dump"}
     assert list(found) == ["plain", "slugs", "slugs.items", "odd", "lost"]
     assert {path for path, step in found.items() if step.why} == {"slugs.items", "odd"}
-    assert found["odd"].why == "the schema class overrides __getattribute__"
+    assert found["odd"].why.startswith("__getattribute__ is overridden by ")
     assert found["lost"].unresolved.startswith("RegistryError: ")

@@ -65,11 +65,7 @@ def dump_related(analysis, field, options):
     module = static(cls, "_serialize").__globals__
     if not is_known(analysis.watch_entry(module, "get_primary_keys"), PRIMARY_KEYS):
         raise NotPlannable("get_primary_keys is another one")
-    columns = analysis.field_value(field, "columns")
-    if type(columns) is list:
-        analysis.watch_list(columns)
-    elif type(columns) is not tuple:
-        raise NotPlannable(f"columns is a {type(columns).__qualname__}")
+    analysis.watch_list(analysis.typed_value(field, "columns", list))
     if analysis.field_value(field, "root") is not analysis.schema:
         raise NotPlannable("root is not the schema")
     opts = analysis.schema_value("opts")

@@ -30,26 +30,19 @@ cdef tuple LOADING_FUNCTIONS = (
 )
 
 
-_OF_KIND = ("name", "dump", "load", "digests", "prepare_load")
-
-
-class Kind(namedtuple("Kind", _OF_KIND, defaults=(None, None, None, None))):
-    """One class of upstream's fields, or of a well-known package, and the makers of the steps that
-    replace its methods.
-
-    A maker is called with the analysis, the field and the step's keyword arguments (where a value
-    comes from and where it goes). It returns the step. It raises NotPlannable if the field's own
-    method must run.
-
-    :param name: the class in ``marshmallow.fields``; a package's class with its module.
-    :param dump: the maker for the ``_serialize`` that this class defines, if it does.
-    :param load: the maker for its ``_deserialize``.
-    :param digests: of a package: the digests of the sources of its methods that were reviewed.
-    :param prepare_load: for a package's schema class, what is called with its ``load`` before the
-        first planned load, and a text that says what that does.
-    """
-
-    __slots__ = ()
+# One class of upstream's fields, or of a well-known package, and the makers of the steps that
+# replace its methods. A maker is called with the analysis, the field and the step's keyword
+# arguments (where a value comes from and where it goes). It returns the step. It raises
+# NotPlannable if the field's own method must run.
+#   name: the class in ``marshmallow.fields``; a package's class with its module.
+#   dump: the maker for the ``_serialize`` that this class defines, if it does.
+#   load: the maker for its ``_deserialize``.
+#   digests: of a package: the digests of the sources of its methods that were reviewed.
+#   prepare_load: for a package's schema class, what is called with its ``load`` before the first
+#   planned load, and a text that says what that does.
+Kind = namedtuple(
+    "Kind", ("name", "dump", "load", "digests", "prepare_load"), defaults=(None,) * 4
+)
 
 
 def identity(method, function):
@@ -158,8 +151,7 @@ cdef int _check_schema(Analysis analysis, rules):
     analysis.watch_type(type(analysis.members))
     if not is_plain_mapping(type(analysis.members)):
         raise NotPlannable(f"{rules.members} is a {type(analysis.members).__qualname__}")
-    if static(cls, "__getattribute__") is not object.__getattribute__:
-        raise NotPlannable("the schema class overrides __getattribute__")
+    analysis.check_objects_own(cls, "__getattribute__")
 
 
 cdef tuple _hooks(Analysis analysis, tuple tags):
