@@ -98,7 +98,6 @@ class WithEnvelope(PriceSchema):
 
 
 def with_own_dumps():
-    """Return an instance that has a ``dumps`` of its own."""
     schema = PriceSchema()
     schema.dumps = lambda *args, **kwargs: "own"
     return schema

@@ -29,7 +29,6 @@ PETS = [{"name": f"Müsli {i} <&>", "id": i, "weight": i / 3} for i in range(20)
 
 @pytest.fixture
 def written():
-    """Count what althaia.json.dumps writes."""
     with mock.patch.object(althaia_json, "dumps", wraps=althaia_json.dumps) as dumps:
         yield dumps
 

@@ -73,8 +73,6 @@ def test_what_was_measured_before_an_error_is_kept(monkeypatch, capsys, tmp_path
 
 
 class Answers(BaseHTTPRequestHandler):
-    """It answers each request with its server's body."""
-
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
@@ -89,8 +87,6 @@ class Answers(BaseHTTPRequestHandler):
 
 
 class Fake:
-    """It has what :mod:`compare` needs of a server."""
-
     def __init__(self, body, status=200):
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
         self._server.body, self._server.status = body, status

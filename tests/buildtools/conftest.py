@@ -18,7 +18,6 @@ needs_c = pytest.mark.skipif(is_pure(os.environ), reason="a pure build has no C 
 
 
 def c_sources(layout):
-    """The modules that were compiled, and the C source of each."""
     tag = sysconfig.get_config_var("EXT_SUFFIX").strip(".").rsplit(".", 1)[0]
     for module in compiled_modules(layout):
         path = (layout.work / tag / "c" / module.source).with_suffix(".c")

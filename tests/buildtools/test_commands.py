@@ -18,7 +18,6 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def scratch(layout, tmp_path):
-    """Return a copy of the files that the commands write."""
     copy = Layout(tmp_path)
     shutil.copytree(layout.patches, copy.patches)
     copy.semantics.parent.mkdir(parents=True)

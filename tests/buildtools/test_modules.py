@@ -26,7 +26,6 @@ FILES = {
 
 @pytest.fixture
 def tree(tmp_path):
-    """A small package of the same shape as ours."""
     for name, text in FILES.items():
         path = tmp_path / "althaia" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,6 @@ import multiprocessing
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 import pytest
@@ -41,7 +40,6 @@ def tree(layout, tmp_path):
 
 
 def sources(layout):
-    """The unpacked sdist that the fixtures fetched."""
     return layout.lock.parent / "marshmallow-4.4.0"
 
 
@@ -94,17 +92,13 @@ def test_another_line_builds_and_says_what_it_does_not_know(tree, layout, older_
     assert "fields.TimeDelta._deserialize" in capsys.readouterr().out
 
 
-def test_an_error_is_one_message_and_an_exit_code(tree, capsys):
+def test_an_error_is_one_message_and_an_exit_code(tree, layout, pinned, capsys):
     assert main(tree.root, {"ALTHAIA_UPSTREAM": str(tree.root)}) == 1
     said = capsys.readouterr().err
     assert "ALTHAIA_UPSTREAM names a folder without src/marshmallow/schema.py" in said
     assert "\n  -> " in said
     assert "Traceback" not in said
-
-
-def test_a_changed_upstream_stops_the_build_where_a_patch_does_not_fit(
-    tree, layout, pinned, capsys
-):
+    # So is a patch that does not fit.
     copy = tree.root / "upstream"
     shutil.copytree(sources(layout), copy)
     schema = copy / "src" / "marshmallow" / "schema.py"
@@ -114,7 +108,6 @@ def test_a_changed_upstream_stops_the_build_where_a_patch_does_not_fit(
     said = capsys.readouterr().err
     assert "patches/seam-load.patch" in said
     assert "inside Schema._do_load of schema.py" in said
-    assert pinned.version == "4.4.0"
 
 
 @pytest.mark.parametrize(("value", "answer"), [("1", True), ("", False), ("0", False)])
@@ -155,11 +148,8 @@ def test_however_processes_start(tree, layout, method):
 
 @needs_compiler
 def test_a_worker_that_dies_is_named(tree, layout):
-    dies = (
-        "multiprocessing.set_start_method('spawn')\n"
-        "if __name__ == '__mp_main__': import os; os._exit(9)"
-    )
-    build_script(tree, layout, dies)
+    dies = "if __name__ == '__mp_main__': import os; os._exit(9)"
+    build_script(tree, layout, "multiprocessing.set_start_method('spawn')", dies)
     done = run_script(tree)
     assert done.returncode == 1
     assert "althaia build: translating: a worker process of Cython's ended" in done.stderr
@@ -167,24 +157,26 @@ def test_a_worker_that_dies_is_named(tree, layout):
     assert "Traceback" not in done.stderr
 
 
-def build_script(tree, layout, first):
+def build_script(tree, layout, first, second=""):
     """A tree with two small modules, and ``build_ext.py`` as it is but for what comes first."""
-    shutil.copytree(
-        layout.root / "buildtools",
-        tree.root / "buildtools",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(layout.root / "buildtools", tree.root / "buildtools", ignore=ignore)
     (tree.package / "__init__.py").touch()
     for number in (1, 2):
         (tree.package / f"number{number}.pyx").write_text(f"number = {number}\n", "utf-8")
-    text = (layout.root / "build_ext.py").read_text("utf-8")
     # Upstream's modules are left out: they would take a minute, and nothing here needs them.
-    small = "from buildtools import pipeline; pipeline.generate.write = lambda *_: None\n"
-    setting = f"import multiprocessing\ntry:\n    {first.splitlines()[0]}\n"
-    setting += "except RuntimeError: pass  # a worker knows already\n"
-    setting += "\n".join(first.splitlines()[1:]) + "\n"
-    start = text.index("from buildtools.pipeline")
-    (tree.root / "build_ext.py").write_text(text[:start] + small + setting + text[start:], "utf-8")
+    changed = f"""
+from buildtools import pipeline; pipeline.generate.write = lambda *_: None
+import multiprocessing
+try:
+    {first}
+except RuntimeError:  # A worker knows already.
+    pass
+{second}
+from buildtools.pipeline"""
+    text = (layout.root / "build_ext.py").read_text("utf-8")
+    text = text.replace("\nfrom buildtools.pipeline", changed, 1)
+    (tree.root / "build_ext.py").write_text(text, "utf-8")
 
 
 def run_script(tree):
@@ -201,31 +193,21 @@ def test_what_cython_refuses_is_an_error(tree, capfd):
 
 @needs_compiler
 def test_our_modules_use_declarations_and_headers_beside_them(tree, monkeypatch):
-    write_module(
-        tree, "from althaia.twice cimport twice\n\n\ndef total(int x):\n    return twice(x) + 1\n"
-    )
-    (tree.package / "twice.pxd").write_text(
-        'cdef extern from "althaia/twice.h":\n    int twice(int) nogil\n'
-    )
+    text = "from althaia.twice cimport twice\n\n\ndef total(int x):\n    return twice(x) + 1\n"
+    write_module(tree, text)
+    declared = 'cdef extern from "althaia/twice.h":\n    int twice(int) nogil\n'
+    (tree.package / "twice.pxd").write_text(declared)
     (tree.package / "twice.h").write_text("static int twice(int x) { return 2 * x; }\n")
     monkeypatch.setenv("CFLAGS", "-O0")
-    first = compiling.compile_modules(tree, compiled_modules(tree), os.environ)
-    again = compiling.compile_modules(tree, compiled_modules(tree), os.environ)
-    assert (first, again) == (["althaia.total"], [])
+
+    def compiled():
+        return compiling.compile_modules(tree, compiled_modules(tree), os.environ)
+
+    assert (compiled(), compiled()) == (["althaia.total"], [])
     (binary,) = tree.package.glob("total.*[!x]")
     before = binary.read_bytes()
     shutil.rmtree(tree.work)
-    assert compiling.compile_modules(tree, compiled_modules(tree), os.environ) == first
+    assert compiled() == ["althaia.total"]
     assert binary.read_bytes() == before, "the same sources make the same binary"
-    code = "from althaia import total; print(total.total(20), total.__file__)"
-    environ = {k: v for k, v in os.environ.items() if not k.startswith(("ALTHAIA_", "PYTHON"))}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tree.root,
-        env=environ,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith("41 ")
-    assert done.stdout.strip().endswith((".so", ".pyd"))
+    code = "import sys; sys.path[:0] = ['']\nfrom althaia import total as t; print(t.total(20))"
+    assert processes.succeed("-c", code, cwd=tree.root) == "41\n"

@@ -32,7 +32,6 @@ def digests(text):
 
 
 def differing(known, present):
-    """Names that are changed, new or gone."""
     return sorted({name for name, _ in known.items() ^ present.items()})
 
 

@@ -19,7 +19,6 @@ def order(i):
 
 
 def written(file, *records, **options):
-    """Write records as NDJSON."""
     file.write_text("".join(f"{json.dumps(one, **options)}\n" for one in records))
     return file
 
@@ -29,13 +28,11 @@ def lines(file):
 
 
 def checked(schema, *files, **options):
-    """The summary of a check, and what it told."""
     told = []
     return bulk.check(schema, [*map(str, files)], tell=told.append, **options), told
 
 
 def converted(schema, source, target, **options):
-    """The summary of a conversion, and what it told."""
     told = []
     return bulk.convert(schema, str(source), str(target), tell=told.append, **options), told
 

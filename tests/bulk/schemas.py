@@ -28,8 +28,6 @@ class OrderSchema(Schema):
 
 
 class CellsSchema(Schema):
-    """Records of a CSV file: everything is text there."""
-
     id = fields.Integer(required=True)
     text = fields.String(allow_none=True)
 
@@ -101,8 +99,6 @@ class SlowSchema(Schema):
 
 
 class WhichSchema(Schema):
-    """Its records say which marshmallow loads them."""
-
     id = fields.Integer()
 
     @post_load

@@ -153,7 +153,6 @@ def test_a_file_whose_size_is_not_known_is_read():
 
 
 def without_rows(tmp_path, form, *columns):
-    """A file that has columns only."""
     made = tmp_path / f"empty.{form}"
     if form == "csv":
         made.write_text(",".join(columns))
@@ -169,7 +168,6 @@ def without_rows(tmp_path, form, *columns):
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_files_without_records(tmp_path, form):
-    """Their columns are compared, and they are converted to one without records."""
     for columns, said in (
         (("id", "colour"), "does not know: colour"),
         (("id", "text", "id"), "more than one column is named 'id'"),

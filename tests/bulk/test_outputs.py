@@ -192,8 +192,6 @@ class Pair(Schema):
 
 
 class Given(Schema):
-    """Dumps the value that its number stands for."""
-
     VALUES = (
         "a", 1, 1.5, True, None, Decimal("1.50"), dt.date(2020, 1, 2), dt.time(3, 4),
         [1, "é"], (1, "é"), {"é": 1}, OrderedDict({"é": 1}),

@@ -16,8 +16,6 @@ from pyarrow import parquet  # noqa: E402
 
 
 class Odd(Schema):
-    """Loads what columns have no room for."""
-
     n = fields.Integer()
     s = fields.String()
     prices = fields.Dict(values=fields.Decimal())
@@ -71,8 +69,6 @@ class Plucked(Schema):
 
 
 class Made(Schema):
-    """Dumps another value than it loads."""
-
     method = fields.Method("dumped", deserialize="loaded")
     function = fields.Function(lambda of: of["missing"], lambda value: [value])
     constant = fields.Constant(5)
@@ -288,7 +284,6 @@ def test_a_page_that_is_broken_is_an_error_of_the_file(tmp_path):
 
 
 def refused(tmp_path, schema, record):
-    """Return what is told of a record that is converted to Parquet."""
     source = written(tmp_path / "in.ndjson", record)
     return [one.errors for one in converted(schema, source, tmp_path / "out.parquet")[1]]
 
@@ -343,8 +338,6 @@ def test_parts_of_one_name_make_a_row_unreadable(tmp_path):
 
 
 def test_nulls_are_left_out_where_empty_is_missing(tmp_path):
-    """Those inside of structures and of lists of them as well."""
-
     class Inner(Schema):
         a = fields.Integer()
         b = fields.String()

@@ -1,7 +1,6 @@
 """Schemas on their way to another process."""
 
 import pickle
-import subprocess
 import sys
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from althaia.bulk.travel import pack, unpack
 from tests.bulk import schemas
 from tests.interpreters import sends_by_value
+from tests.redirect import processes
 
 PROGRAM = """
 import pickle, sys
@@ -35,7 +35,7 @@ for schema in made.values():
     for _ in range(5):
         instance.load({"a": 1}), instance.dump({"a": 1})
         type(instance)().load({"a": 1})
-sys.stdout.buffer.write(pickle.dumps({name: pack(schema) for name, schema in made.items()}))
+print(pickle.dumps({name: pack(schema) for name, schema in made.items()}).hex())
 """
 
 
@@ -47,18 +47,15 @@ def test_a_class_of_a_module_goes_by_name():
 
 @sends_by_value
 @pytest.mark.parametrize("patched", [False, True])
-def test_others_go_by_value_without_plans(patched):
+def test_others_go_by_value_without_plans(patched, tmp_path):
     pytest.importorskip("cloudpickle")
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    packed = pickle.loads(done.stdout)
-    for name, one in packed.items():
-        assert b"althaia" not in one, name
+    packed = bytes.fromhex(processes.succeed("-c", PROGRAM, cwd=tmp_path))
+    assert b"althaia" not in b"".join(pickle.loads(packed).values())
     reading = f"""
 import pickle
 {"import althaia; althaia.patch()" if patched else ""}
 from althaia.bulk.travel import unpack
-for name, packed in pickle.loads({pickle.dumps(packed)!r}).items():
+for name, packed in pickle.loads({packed!r}).items():
     schema = unpack(packed)
     schema = schema() if isinstance(schema, type) else schema
     # A field's "no default" has to be the one object that marshmallow compares with.
@@ -68,8 +65,7 @@ for name, packed in pickle.loads({pickle.dumps(packed)!r}).items():
         assert schema.validate({{"a": -1}}) == {{"a": ["negative"]}}
     assert ("b" in schema.fields) == (name != "instance")
 """
-    done = subprocess.run([sys.executable, "-c", reading], capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
+    processes.succeed("-c", reading, cwd=tmp_path)
 
 
 def test_without_cloudpickle_it_says_what_to_do(monkeypatch):

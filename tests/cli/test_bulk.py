@@ -38,7 +38,6 @@ def run(folder, *words, **variables):
 
 
 def started(folder, *words, **options):
-    """A process with other standard streams."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
     return subprocess.run([sys.executable, "-m", "althaia", *words], cwd=folder, **options)
 

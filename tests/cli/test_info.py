@@ -20,7 +20,6 @@ ROOT = Path(althaia.__file__).parent.parent
 
 @pytest.fixture
 def copied(tmp_path):
-    """A folder with a copy of the package, to change."""
     ignore = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "althaia", tmp_path / "althaia", ignore=ignore)
     if (queue := ROOT / "patches").is_dir():  # A wheel has it in althaia.

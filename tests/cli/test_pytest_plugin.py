@@ -76,7 +76,6 @@ def release_with_warnings(project):
 
 @pytest.fixture
 def library_with_warnings(project):
-    """A library on top of marshmallow with a warning class."""
     (project / "shoplib.py").write_text(
         "import marshmallow\n"
         "class OldSchemaWarning(marshmallow.exceptions.MarshmallowError, UserWarning): ...\n"

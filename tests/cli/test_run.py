@@ -71,7 +71,6 @@ def same(run, *words, **options):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Scripts, a package, a folder and an archive to run."""
     files = {
         "scripts/neighbour.py": "value = 1\n",
         "scripts/show.py": SCRIPT,

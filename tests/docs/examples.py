@@ -27,7 +27,6 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def shell(example):
-    """Run a block of commands; what is wrong, or None."""
     commands = []
     for line in example.parsed.splitlines():
         if line.startswith("$ "):
@@ -58,7 +57,6 @@ def environment():
 
 
 def documents(page):
-    """The page with its examples."""
     parsers = [
         PythonCodeBlockParser(doctest_optionflags=FLAGS),
         CodeBlockParser(language="console", evaluator=shell),

@@ -32,7 +32,6 @@ def sample(page, begin):
 
 
 def failure(code, folder):
-    """The words of standard error of a program that fails."""
     ran = processes.run("-c", code, cwd=folder, env={"PYTHONPATH": str(ROOT)})
     assert ran.returncode == 1, ran.stdout + ran.stderr
     return " ".join(ran.stderr.split())

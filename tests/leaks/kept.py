@@ -53,7 +53,6 @@ def schema_of(field, **namespace):
 
 
 def field_of(cls, name):
-    """A field of a class whose base has this name."""
     arguments = {
         "Constant": [1],
         "Enum": [enum.Enum("Colour", {"red": 1})],

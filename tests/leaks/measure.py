@@ -79,8 +79,6 @@ MOMENT = dt.datetime(2024, 2, 29, 12, 30, 5, 250, tzinfo=dt.UTC)
 
 
 class Row:
-    """An object with all of it as attributes."""
-
     def __init__(self):
         vars(self).update(
             text="x", mail="a@b.cd", url="http://example.com", number=5, real=1.5, slug="s",
@@ -103,11 +101,8 @@ clear_caches = getattr(sys, "_clear_internal_caches", None) or getattr(
 
 
 def settle():
-    """Give back what nobody holds any more.
-
-    Without the GIL the first collection leaves memory that another thread might be reading, some
-    hundred blocks, to the second.
-    """
+    # Without the GIL the first collection leaves memory that another thread might be reading, some
+    # hundred blocks, to the second.
     gc.collect()
     gc.collect()
     clear_caches()
@@ -143,7 +138,6 @@ def counts(watched):
 
 
 def attempt(function, *args):
-    """Call what has to fail."""
     try:
         function(*args)
     except Exception:
@@ -152,7 +146,6 @@ def attempt(function, *args):
 
 
 def dumps(rounds):
-    """Objects and dictionaries, alone and in lists."""
     schema, row = Everything(), Row()
     data = vars(row)
 
@@ -164,7 +157,6 @@ def dumps(rounds):
 
 
 def loads(rounds):
-    """Valid data."""
     schema = Everything()
     data = loadable(schema)
     schema.load(data)
@@ -177,7 +169,6 @@ def loads(rounds):
 
 
 def errors(rounds):
-    """Errors in dumping, loading, hooks and validators."""
     schema = Everything()
     bad = dict.fromkeys(schema.fields, object)
     worse = {"inner": {"a": "x"}, "many": [{}, {"a": "x"}], "list": ["x"], "map": {1: "x"}}
@@ -285,8 +276,6 @@ def changes(rounds):
 
 
 def nested(rounds):
-    """A schema that nests itself, and objects that do."""
-
     class Node(ma.Schema):
         value = fields.Integer()
         child = fields.Nested(lambda: Node())
@@ -304,8 +293,6 @@ def nested(rounds):
 
 
 def instances(rounds):
-    """A new instance each time."""
-
     def work():
         Inner().dump({"a": 1, "b": "x"})
         Inner(many=True).dump([{"a": 1}] * 20)

@@ -2,14 +2,13 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
 import althaia
 from tests.interpreters import frees_at_exit
 from tests.leaks.measure import MEASURES
+from tests.redirect import processes
 
 pytestmark = pytest.mark.slow
 
@@ -36,14 +35,8 @@ FEW_REFERENCES = 20
 
 
 def printed(module, *arguments, **environment):
-    done = subprocess.run(
-        [sys.executable, "-m", f"tests.leaks.{module}", *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    words = ("-m", f"tests.leaks.{module}", *arguments)
+    return json.loads(processes.succeed(*words, cwd=None, env=environment, timeout=900))
 
 
 @pytest.mark.parametrize("name", [name for name in ROUNDS if name != "freed"])

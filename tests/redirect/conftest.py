@@ -7,7 +7,6 @@ from tests.redirect import processes
 
 @pytest.fixture(params=processes.WAYS_IN)
 def way(request):
-    """Each way of switching the redirect on."""
     return str(request.param)
 
 

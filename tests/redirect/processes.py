@@ -33,9 +33,9 @@ def run(*words, cwd, env=None, stdin=None, timeout=120):
     )
 
 
-def succeed(*words, cwd, env=None):
+def succeed(*words, cwd, env=None, **options):
     """Run the interpreter, insist on exit code 0, and return what was printed."""
-    done = run(*words, cwd=cwd, env=env)
+    done = run(*words, cwd=cwd, env=env, **options)
     assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout
 
@@ -46,7 +46,6 @@ def program(code, *, cwd, env=None):
 
 
 def redirected(code, *, way, cwd, env=None):
-    """Run a program that is redirected in one of :data:`WAYS_IN`; return what it printed."""
     code = dedent(code)
     if way == "patch()":
         return succeed("-c", f"import althaia\nalthaia.patch()\n{code}", cwd=cwd, env=env)

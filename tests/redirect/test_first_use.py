@@ -101,20 +101,14 @@ def test_a_replaced_class(the_same, replaced, when):
     the_same(USE, "" if when == "before" else "use()", replacing, "use()")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "utils.is_collection",
-        "utils.is_sequence_but_not_string",
-        "utils.set_value",
-        "error_store.copy_containers",
-        "error_store.ErrorStore",
-        "schema.ErrorStore",
-        "schema.ValidationError",
-        "schema.missing",
-        "schema.Schema",
-    ],
-)
+HELPERS = """
+    utils.is_collection utils.is_sequence_but_not_string utils.set_value
+    error_store.copy_containers error_store.ErrorStore
+    schema.ErrorStore schema.ValidationError schema.missing schema.Schema
+"""
+
+
+@pytest.mark.parametrize("name", HELPERS.split())
 def test_a_helper_that_a_test_replaces_for_a_while(the_same, name):
     within = "    print(*tried(lambda: (made()().dump({}), ())[1])[:1])"
     the_same(USE, f"with mock.patch('marshmallow.{name}'):", within, "use()")

@@ -81,7 +81,6 @@ autodoc_typehints = "both"
 
 @pytest.fixture
 def shop(tmp_path):
-    """The folder of the application."""
     (tmp_path / "shop.py").write_text(APPLICATION, "utf-8")
     return tmp_path
 
@@ -109,7 +108,6 @@ def without_inherited(printed):
 
 
 def autodoc(shop, target, *runner, compiled=True):
-    """The lines of Sphinx's page about the application."""
     env = {} if compiled else {"ALTHAIA_COMPILED": "0"}
     build = ("-m", "sphinx", "-q", "-b", "text", "-d", f"{target}-state", ".", target)
     succeed(*runner, *build, cwd=shop, env=env)

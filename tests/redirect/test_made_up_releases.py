@@ -70,41 +70,35 @@ def edit(folder, file, *changes):
     path.write_text(text, "utf-8")
 
 
+POINT = '''
+
+class Point(Field[tuple]):
+    """Two numbers as one text."""
+
+    def _serialize(self, value, attr, obj, **kwargs):
+        return None if value is None else f"{value[0]},{value[1]}"
+
+    def _deserialize(self, value, attr, data, **kwargs):
+        return tuple(map(int, value.split(",")))
+'''
+
+
 def next_release(folder):
     """4.5.0: a method with another name, another that does more, a new field, a moved function."""
     releases.install(folder, releases.SERVED, label="4.5.0")
     edit(folder, "schema.py", ("_do_load", "_load_data"))
-    path = folder / "marshmallow" / "utils.py"
-    text = path.read_text("utf-8")
-    start = text.index("def get_value(")
-    end = text.index("\ndef ", text.index("def _get_value_for_key("))
-    end = end if end > 0 else len(text)
-    moved = text[start:end]
-    head = text[: text.index("def ")]
-    (folder / "marshmallow" / "_access.py").write_text(head + "\n\n" + moved, "utf-8")
-    path.write_text(
-        text[:start] + "from marshmallow._access import get_value\n\n" + text[end:], "utf-8"
-    )
-    fields = folder / "marshmallow" / "fields.py"
-    text = fields.read_text("utf-8")
-    at = text.index("class Integer(")
-    method = text.index("def _validated(self", at)
-    body = text.index("        if", method)
-    text = text[:body] + "        if value == 13:\n            return -13\n" + text[body:]
-    text += dedent(
-        '''
-
-        class Point(Field[tuple]):
-            """Two numbers as one text."""
-
-            def _serialize(self, value, attr, obj, **kwargs):
-                return None if value is None else f"{value[0]},{value[1]}"
-
-            def _deserialize(self, value, attr, data, **kwargs):
-                return tuple(map(int, value.split(",")))
-        '''
-    )
-    fields.write_text(text, "utf-8")
+    package = folder / "marshmallow"
+    text = (package / "utils.py").read_text("utf-8")
+    head, after = text[: text.index("def ")], text.index("def _get_value_for_key(")
+    start, end = text.index("def get_value("), text.find("\ndef ", after)
+    moved, rest = text[start:end], text[end:] if end > 0 else ""
+    (package / "_access.py").write_text(f"{head}\n\n{moved}", "utf-8")
+    left = f"{text[:start]}from marshmallow._access import get_value\n\n{rest}"
+    (package / "utils.py").write_text(left, "utf-8")
+    text = (package / "fields.py").read_text("utf-8")
+    body = text.index("        if", text.index("def _validated(self", text.index("class Integer(")))
+    more = "        if value == 13:\n            return -13\n"
+    (package / "fields.py").write_text(text[:body] + more + text[body:] + POINT, "utf-8")
 
 
 def environment(folder):
@@ -166,13 +160,9 @@ def test_no_hook_asks_where_nothing_can_be_planned(tmp_path):
     releases.install(tmp_path / "site", releases.SERVED, label="4.5.0")
     for path in (tmp_path / "site" / "marshmallow").glob("*.py"):
         lines = path.read_text("utf-8").splitlines(keepends=True)
-        functions = [
-            node
-            for node in ast.walk(ast.parse("".join(lines)))
-            if isinstance(node, ast.FunctionDef)
-        ]
-        places = {(node.body[-1].lineno - 1, node.body[-1].col_offset) for node in functions}
-        for row, column in sorted(places, reverse=True):
+        nodes = ast.walk(ast.parse("".join(lines)))
+        last = [node.body[-1] for node in nodes if isinstance(node, ast.FunctionDef)]
+        for row, column in sorted({(n.lineno - 1, n.col_offset) for n in last}, reverse=True):
             if lines[row][:column].isspace():
                 lines.insert(row, " " * column + "...\n")
         path.write_text("".join(lines), "utf-8")

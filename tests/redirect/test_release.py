@@ -251,7 +251,6 @@ def test_one_that_is_too_old_is_an_error_and_runs_untouched_if_forced(install, t
 
 
 def write(path, content):
-    """Put content in the place of a file."""
     path.unlink(missing_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
@@ -262,14 +261,12 @@ def metadata_of(folder):
 
 
 def bytecode_alone(folder):
-    """Leave compiled files in the places of the sources."""
     compileall.compile_dir(folder, quiet=2, legacy=True)
     for source in folder.rglob("*.py"):
         source.unlink()
 
 
 def replaced_by(path, target):
-    """Put a link, or a folder, in the place of a file."""
     path.unlink()
     if target is None:
         path.mkdir()

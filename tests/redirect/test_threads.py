@@ -5,77 +5,67 @@
 
 import pytest
 
+BEGIN = """
+import sys, threading
+import althaia
+sys.setswitchinterval(1e-6)
+assert althaia.__path__  # Its own finder is there.
+before, errors = list(sys.meta_path), []
+
+def run(work, count):
+    def each(index):
+        try:
+            work(index)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=each, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not errors, errors
+"""
+
 
 @pytest.mark.parametrize("round_", range(5))
 def test_concurrent_patch_makes_one_finder_and_one_copy(program, round_):
-    program(
-        """
-        import importlib, sys, threading
-        import althaia
-        sys.setswitchinterval(1e-6)
-        assert althaia.__path__  # Its own finder is there.
-        before = len(sys.meta_path)
-        names = ["marshmallow", "marshmallow.fields", "marshmallow.experimental.context",
-                 "marshmallow.validate", "althaia.marshmallow", "marshmallow.schema"]
-        barrier = threading.Barrier(24)
-        found, errors = [], []
+    program(f"""{BEGIN}
+import importlib
+names = ["marshmallow", "marshmallow.fields", "marshmallow.experimental.context",
+         "marshmallow.validate", "althaia.marshmallow", "marshmallow.schema"]
+barrier, found = threading.Barrier(24), []
 
-        def work(index):
-            try:
-                barrier.wait()
-                assert althaia.patch()
-                barrier.wait()
-                name = names[index % len(names)]
-                module = importlib.import_module(name)
-                found.append((name.removeprefix("althaia."), module, module.__name__))
-                from marshmallow import Schema, fields
-                assert Schema.from_dict({"x": fields.Int()})().load({"x": "1"}) == {"x": 1}
-            except BaseException as error:
-                errors.append(error)
+def work(index):
+    barrier.wait()
+    assert althaia.patch()
+    barrier.wait()
+    name = names[index % len(names)]
+    module = importlib.import_module(name)
+    found.append((name.removeprefix("althaia."), module, module.__name__))
+    from marshmallow import Schema, fields
+    assert Schema.from_dict({{"x": fields.Int()}})().load({{"x": "1"}}) == {{"x": 1}}
 
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(24)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        assert not errors, errors
-        plans = althaia.info().plans
-        assert plans == "on" or "this is a pure build" in plans, plans
-        assert len(found) == 24
-        assert len(sys.meta_path) == before + 1
-        for name, module, said in found:
-            assert said == name and module is sys.modules[name] is sys.modules["althaia." + name]
-        """
-    )
+run(work, 24)
+plans = althaia.info().plans
+assert plans == "on" or "this is a pure build" in plans, plans
+assert len(found) == 24
+assert len(sys.meta_path) == len(before) + 1
+for name, module, said in found:
+    assert said == name and module is sys.modules[name] is sys.modules["althaia." + name]
+""")
 
 
 def test_patch_and_unpatch_in_a_race_leave_a_sound_state(program):
-    program(
-        """
-        import sys, threading
-        import althaia
-        sys.setswitchinterval(1e-6)
-        assert althaia.__path__  # Its own finder is there.
-        before = list(sys.meta_path)
-        errors = []
+    program(f"""{BEGIN}
+def work(index):
+    for _ in range(200):
+        althaia.patch()
+        althaia.unpatch()
 
-        def work():
-            try:
-                for _ in range(200):
-                    althaia.patch()
-                    althaia.unpatch()
-            except BaseException as error:
-                errors.append(error)
-
-        threads = [threading.Thread(target=work) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        assert not errors, errors
-        assert sys.meta_path == before and not althaia.is_patched()
-        """
-    )
+run(work, 8)
+assert sys.meta_path == before and not althaia.is_patched()
+""")
 
 
 def test_a_child_forked_while_another_thread_holds_the_lock_can_import(program):

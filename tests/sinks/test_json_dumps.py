@@ -179,8 +179,6 @@ def test_no_metaclass_is_asked():
 
 
 class Meddler:
-    """Changes a dictionary when the collector finds it."""
-
     def __init__(self, mapping):
         self.mapping = mapping
         self.itself = self

@@ -33,8 +33,6 @@ LONGEST = 300
 
 
 class Point:
-    """An object with attributes, one of them computed."""
-
     real = property(lambda self: 1.5)
 
     def __init__(self, number):
@@ -98,7 +96,6 @@ class World:
 
 
 def expect(found, *allowed):
-    """:raises AssertionError: what was found is none of what is allowed."""
     if found not in allowed:
         raise AssertionError(f"{found!r} is none of {allowed!r}"[:1000])
 
@@ -315,8 +312,6 @@ SELDOM = {"new_class", "ask", "copies"}
 
 
 class Run:
-    """Rounds of jobs by several threads."""
-
     def __init__(self, library, threads, jobs, seed, length):
         self.ma = importlib.import_module(library)
         self.threads, self.jobs, self.seed, self.length = threads, jobs, seed, length
@@ -328,7 +323,6 @@ class Run:
         self.world = None
 
     def work(self, number):
-        """What each thread does until there is no world any more."""
         chance = random.Random(self.seed * 1000 + number)
         often = [name for name in self.jobs if name not in SELDOM] or self.jobs
         done = Counter()

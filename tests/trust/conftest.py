@@ -9,7 +9,6 @@ from tests.conformance.harness import engine, plans_at_once
 
 @pytest.fixture(autouse=True)
 def _at_once():
-    """Every plan is built at first use."""
     if engine is None:
         yield
         return

@@ -41,8 +41,6 @@ TEXT = '[{"number": 1, "lines": [{"price": 1.5}]}, {"number": 2}]'
 
 
 def spoil(price):
-    """A change of the price in the second line of the fourth order."""
-
     def wrong(result):
         result[3]["lines"][1]["price"] = price
         return result
@@ -57,7 +55,6 @@ def _needs_plans():
 
 
 def counts():
-    """How many calls were compared, different, and not deterministic."""
     report = althaia.compare_report()
     return report.compared, report.different, report.not_deterministic
 
@@ -346,7 +343,6 @@ for _ in range(3):
 
 
 def reported(tmp_path, name, *words):
-    """What the command says of a file, and its exit code."""
     words = ("-m", "althaia", "compare", "--report", name, *words)
     done = processes.run(*words, cwd=tmp_path)
     return done.returncode, done.stdout + done.stderr

@@ -43,7 +43,6 @@ ROW = {"one": {"a": 1}, "many": [{"a": 2}, {"a": 3}], "when": "x"}
 
 
 def names(found):
-    """The functions of a line, without file and line."""
     return {label.rpartition(" ")[0] for label in found.code}
 
 
