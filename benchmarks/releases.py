@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,9 @@ def save(release: str, found: Mapping[str, Any]) -> None:
     """Keep the figures of a release beside those of the others."""
     kept: dict[str, Any] = json.loads(RESULT.read_text()) if RESULT.is_file() else {"releases": {}}
     ran = machine()
-    kept["machine"] = f"CPython {ran['python']} on {ran['processor']}, {ran['cores']} cores"
+    kept["machine"] = (
+        f"CPython {ran['python']} on {ran['processor']}, {ran['cores']} cores, {date.today()}"
+    )
     kept["cases"] = CASES
     kept["releases"][release] = dict(found)
     RESULT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
