@@ -18,6 +18,29 @@ cdef class DumpByCall(DumpStep):
 
 
 @cython.no_gc_clear
+cdef class DumpInContext(DumpByCall):
+    """Calls the function of a Function field with the object and a context."""
+
+    cdef public object owner
+
+    cdef convert(self, value, obj, DumpFrame frame):
+        return in_context(self.function, obj, self.attr, self.owner, frame.schema)
+
+
+cdef in_context(function, value, attr, owner, schema):
+    """Return what ``Function._call_or_raise`` returns for a function that takes a context.
+
+    :param owner: the schema whose context it is; None if it is ``schema``, that of the call.
+    """
+    if owner is None:
+        owner = schema
+    if owner.context is None:
+        raise upstream.ValidationError(f"No context available for Function field {attr!r}")
+    # Read twice, as upstream does: it may be computed.
+    return function(value, owner.context)
+
+
+@cython.no_gc_clear
 cdef class DumpConstant(DumpStep):
     label = "constant"
     cdef public object constant
@@ -40,6 +63,16 @@ cdef class LoadByCall(LoadStep):
         if self.method is not None:
             return self.method(frame.schema, value)
         return self.function(value)
+
+
+@cython.no_gc_clear
+cdef class LoadInContext(LoadByCall):
+    """Calls the function of a Function field with the value and a context."""
+
+    cdef public object owner
+
+    cdef convert(self, value, data, LoadFrame frame):
+        return in_context(self.function, value, self.key, self.owner, frame.schema)
 
 
 @cython.no_gc_clear
@@ -74,16 +107,32 @@ def load_method(analysis, field, options):
 
 def dump_function(analysis, field, options):
     function = analysis.field_value(field, "serialize_func")
-    if function is None or takes_context(analysis, field, function):
+    if function is None:
         return CallDumpStep(field, **analysis.with_own_slot(options))
+    if takes_context(analysis, field, function):
+        return DumpInContext(field, function=function, **with_owner(analysis, field, options))
     return DumpByCall(field, **called(function), **options)
 
 
 def load_function(analysis, field, options):
     function = analysis.field_value(field, "deserialize_func")
     if function is not None and takes_context(analysis, field, function):
-        return CallLoadStep(field, **analysis.with_own_slot(options))
+        options = with_owner(analysis, field, options)
+        return LoadInContext(field, guarded=True, function=function, **options)
     return load_call(analysis, field, options, function)
+
+
+def with_owner(analysis, field, options):
+    """Return the options of a step that calls with a context: the owner of that is the schema to
+    which a field, or the field around it, was bound."""
+    upstream = analysis.upstream
+    owner = analysis.field_value(field, "parent")
+    if isinstance(owner, upstream.Field):
+        analysis.field_method(owner, "context", upstream.Field)
+        owner = analysis.field_value(owner, "parent")
+    if owner is None:
+        raise NotPlannable("it was bound to no schema")
+    return options | {"owner": None if owner is analysis.schema else owner}
 
 
 def takes_context(analysis, field, function):
@@ -99,7 +148,9 @@ def takes_context(analysis, field, function):
     analysis.require_reviewed("fields.Function._call_or_raise")
     analysis.field_method(field, "_call_or_raise", analysis.upstream.fields["Function"])
     analysis.fields_helper("get_func_args")
-    if type(function) not in PLAIN_FUNCTIONS:
+    if type(function) is type:
+        analysis.watch_type(function)
+    elif type(function) not in PLAIN_FUNCTIONS:
         _check_called(analysis, type(function))
     try:
         return len(seam.defined["utils"]["get_func_args"](function)) > 1
@@ -108,8 +159,9 @@ def takes_context(analysis, field, function):
 
 
 PLAIN_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, partial)
-# What a class in C has in the place of a function.
-WRITTEN_IN_C = (type(object.__init__), type(object.__dir__))
+# What ``inspect.signature`` asks of an object, and the types of what classes in C have there.
+ASKED = ("__getattribute__", "__getattr__", "__signature__")
+USUAL_TYPES = {type(ABSENT), type(object.__init__), type(object.__dir__)}
 
 
 def _check_called(analysis, cls):
@@ -120,8 +172,7 @@ def _check_called(analysis, cls):
     if issubclass(cls, type):
         raise NotPlannable("its function is a class")
     analysis.watch_type(cls)
-    own = [static(cls, name) for name in ("__getattribute__", "__getattr__", "__signature__")]
-    if any([raw is not ABSENT and type(raw) not in WRITTEN_IN_C for raw in own]):
+    if not USUAL_TYPES.issuperset([type(static(cls, name)) for name in ASKED]):
         raise NotPlannable(f"its function is a {cls.__qualname__}")
 
 
