@@ -52,7 +52,7 @@ def apply(
                 f"upstream {version} has no {patch.file}",
                 "see where its target went, then move or retire the patch",
             )
-        file = patching.PatchedFile(texts[patch.file])
+        file = patching.PatchedFile(texts[patch.file], ast.parse(texts[patch.file]))
         rows = file.apply(patch)
         placed += [(patch, hunk, row) for hunk, row in zip(patch.hunks, rows, strict=True)]
         texts[patch.file] = file.text
@@ -106,7 +106,7 @@ def refresh(folder: Path, source: Upstream) -> list[str]:
         lines, growth = before.split("\n"), 0
         headers = [row for row, line in enumerate(lines) if line.startswith("@@ ")]
         for row, (_, hunk, line) in zip(headers, placed, strict=False):
-            old, new = len(hunk.old), len(hunk.new)
+            old, new = (sum(line[0] != sign for line in hunk.lines) for sign in "+-")
             lines[row] = f"@@ -{line - growth},{old} +{line},{new} @@ {hunk.function}"
             growth += new - old
         after = "\n".join(lines)

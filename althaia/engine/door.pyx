@@ -79,18 +79,12 @@ def connect():
     # Set before the existing classes are read: another thread may be making one.
     seam.created = created
     connect_lazy()
-    seam.construct = construct
-    seam.copied_fields = copied_fields
-    seam.binding = binding
-    seam.dump = dump
-    seam.dumps = dumps
-    seam.serialize = serialize
-    seam.load = load
-    if upstream.is_known("schema.Schema.loads"):
-        seam.loads = loads
+    for hook in (
+        construct, copied_fields, binding, dump, dumps, serialize, load, loads, deserialize
+    ):
+        setattr(seam, hook.__name__, hook)
     if upstream.is_known("schema.Schema.validate"):
         seam.validate = validate
-    seam.deserialize = deserialize
 
 
 # ---- Plans of a call -------------------------------------------------------------------

@@ -50,7 +50,7 @@ def code_of(sources: Mapping[str, bytes], folder: str, version: str, *, engine: 
         rest = marshal.dumps(code)
         for place in _places(folder):
             # It replaces the file atomically, and says nothing where it cannot.
-            SourceFileLoader("", place).set_data(place, head + source_hash(rest) + rest)
+            SourceFileLoader("", place).set_data(place, _whole(head, rest))
             if _read(place, head) is not None:
                 break
     return code
@@ -85,14 +85,16 @@ def patch_queue() -> dict[str, bytes]:
     return {name: data_of(f"{folder}/{name}") for name in lines if name and name[0] != "#"}
 
 
+def _whole(head: bytes, rest: bytes) -> bytes:
+    return head + source_hash(rest) + rest
+
+
 def _read(place: str, head: bytes) -> Hooked | None:
     try:
         with open(place, "rb") as file:
             data = file.read()
         rest = data[len(head) + 8 :]
-        if data[: len(head)] != head or data[len(head) : len(head) + 8] != source_hash(rest):
-            return None
-        found: Hooked = marshal.loads(rest)
+        found: Hooked | None = marshal.loads(rest) if data == _whole(head, rest) else None
         return found
     except (OSError, EOFError, TypeError, ValueError):
         return None

@@ -52,13 +52,10 @@ def _units(
 
 def _code(body: list[ast.stmt]) -> list[ast.AST]:
     """Return a body without its docstring and without annotations that assign no value."""
-    first = body[0] if body else None
-    is_docstring = (
-        isinstance(first, ast.Expr)
-        and isinstance(first.value, ast.Constant)
-        and isinstance(first.value.value, str)
-    )
-    return [node for node in body[is_docstring:] if not _is_bare(node)]
+    match body:
+        case [ast.Expr(ast.Constant(str())), *body]:
+            pass
+    return [node for node in body if not _is_bare(node)]
 
 
 def _is_bare(node: object) -> bool:
@@ -89,7 +86,7 @@ def _shape(node: object) -> str:
         if name == "body" and isinstance(node, ast.FunctionDef):
             value = _code(node.body)
         # From Python 3.15 on import nodes have the attribute `is_lazy`.
-        if value is None or value == [] or (name == "is_lazy" and not value):
+        if value in (None, []) or (name == "is_lazy" and not value):
             continue
         parts.append(f"{name}={_shape(value)}")
     return f"{type(node).__name__}({' '.join(parts)})"

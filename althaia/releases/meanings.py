@@ -36,13 +36,10 @@ class Table:
     def parse(cls, text: str) -> Table:
         """Parse a table.
 
-        :raises KeyError: an entry is missing
+        :raises TypeError: an entry is missing
         :raises ValueError: the text is not valid TOML
         """
-        found = tomllib.loads(text)
-        return cls(
-            found["version"], found["functions"], found.get("equal", {}), found.get("variants", {})
-        )
+        return cls(**{"equal": {}, "variants": {}, **tomllib.loads(text)})
 
     def names(self) -> set[str]:
         """Return the names of all functions in the table."""

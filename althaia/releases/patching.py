@@ -16,6 +16,7 @@ FIELDS = ("Description", "Reason", "Target", "Applies-To", "Remove-When")
 REASONS = ("compile", "engine", "seam", "upstream-pending", "start-up")
 MODULE_LEVEL = "<module>"
 _PATCH = re.compile(r"(.*?)\n--- a/(\S+)\n\+\+\+ b/\2\n(.*)", re.DOTALL)
+_FIELD = re.compile(r"^(\S+): (.*)", re.MULTILINE)
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@ (\S+)\n", re.MULTILINE)
 
 
@@ -50,10 +51,6 @@ class Hunk:
     def old(self) -> list[str]:
         return [line[1:] for line in self.lines if line[0] in " -"]
 
-    @property
-    def new(self) -> list[str]:
-        return [line[1:] for line in self.lines if line[0] in " +"]
-
 
 @dataclass(frozen=True)
 class Patch:
@@ -63,11 +60,6 @@ class Patch:
     header: Mapping[str, str]
     file: str
     hunks: tuple[Hunk, ...]
-
-    @property
-    def rests_on(self) -> frozenset[str]:
-        """The functions of upstream, as in the semantic lock, that the hook cannot do without."""
-        return frozenset(self.header.get("Rests-On", "").split())
 
     def applies_to(self, version: str) -> bool:
         return applies(self.header["Applies-To"], version)
@@ -79,7 +71,7 @@ def parse(name: str, text: str) -> Patch:
     :raises QueueError: its header or its diff has another form than docs/patches.md describes
     """
     found = _PATCH.fullmatch(text)
-    header = _header(found[1] if found else text)
+    header = dict(_FIELD.findall(re.sub(r"\n[ \t]+", " ", found[1] if found else text)))
     _, *hunks = _HUNK.split(found[3].rstrip("\n") + "\n") if found else [""]
     bodies = [body.split("\n")[:-1] for body in hunks[2::3]]
     if missing := [field for field in FIELDS if not header.get(field)]:
@@ -99,11 +91,6 @@ def parse(name: str, text: str) -> Patch:
     raise QueueError(f"patches/{name}", problem, "docs/patches.md shows the form")
 
 
-def _header(text: str) -> dict[str, str]:
-    lines = re.sub(r"\n[ \t]+", " ", text).split("\n")
-    return dict(line.split(": ", 1) for line in lines if ": " in line)
-
-
 class PatchedFile:
     """The text of a file to which patches are applied, one after the other.
 
@@ -111,9 +98,9 @@ class PatchedFile:
         text; an added line has that of the line that it replaces or precedes.
     """
 
-    def __init__(self, text: str, tree: ast.Module | None = None) -> None:
+    def __init__(self, text: str, tree: ast.Module) -> None:
         self.lines = list(enumerate(text.split("\n")))
-        self._extents = extents(ast.parse(text) if tree is None else tree)
+        self._extents = extents(tree)
 
     @property
     def text(self) -> str:
@@ -121,17 +108,11 @@ class PatchedFile:
         return "\n".join(line for _, line in self.lines)
 
     def apply(self, patch: Patch) -> list[int]:
-        """Apply all hunks of a patch, or none; return the number of the line where each begins.
+        """Apply all hunks of a patch; return the number of the line where each begins.
 
-        :raises QueueError: a hunk does not fit, or fits twice
+        :raises QueueError: a hunk does not fit, or fits twice; those before it are applied
         """
-        before = self.lines
-        self.lines = before.copy()
-        try:
-            return [self._apply_hunk(patch, hunk) for hunk in patch.hunks]
-        except QueueError:
-            self.lines = before
-            raise
+        return [self._apply_hunk(patch, hunk) for hunk in patch.hunks]
 
     def _apply_hunk(self, patch: Patch, hunk: Hunk) -> int:
         row = at = self._find(patch, hunk)
@@ -159,21 +140,19 @@ class PatchedFile:
                 f"{patch.file} has no function {hunk.function}",
                 "see where upstream moved it, then mend the patch",
             )
-        size = len(hunk.old)
-        fits = [
-            row
-            for row, (index, _) in enumerate(self.lines)
-            if index in allowed
-            and [line for _, line in self.lines[row : row + size]] == hunk.old
-            and allowed.issuperset(index for index, _ in self.lines[row : row + size])
-        ]
+        old, fits = hunk.old, []
+        for row, (index, _) in enumerate(self.lines):
+            if index not in allowed:
+                continue
+            present = self.lines[row : row + len(old)]
+            if [line for _, line in present] == old and allowed.issuperset(dict(present)):
+                fits.append(row)
         if len(fits) != 1:
-            found = "they occur nowhere" if not fits else f"they occur {len(fits)} times"
-            quoted = "\n".join(f"      |{line}" for line in hunk.old)
+            quoted = "\n".join(f"      |{line}" for line in old)
             raise QueueError(
                 where,
                 f"expected these lines exactly once inside {hunk.function} of {patch.file}, "
-                f"{found}:\n{quoted}",
+                f"found them {len(fits)} times:\n{quoted}",
                 "look at the function as it is now, decide again whether the change is right "
                 "there, then mend the patch ('python -m buildtools patches check')",
             )
@@ -197,15 +176,13 @@ def extents(tree: ast.Module) -> dict[str, range]:
     If a name is defined several times, the first definition counts.
     """
     found: dict[str, range] = {}
-
-    def collect(body: list[ast.stmt], prefix: str) -> None:
+    bodies = [("", tree.body)]
+    for prefix, body in bodies:
         for node in body:
-            if isinstance(node, _DEFINITIONS) and prefix + node.name not in found:
-                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-                found[prefix + node.name] = range(first - 1, node.end_lineno or node.lineno)
-                collect(node.body, f"{prefix}{node.name}.")
-
-    collect(tree.body, "")
+            if isinstance(node, _DEFINITIONS) and (name := prefix + node.name) not in found:
+                first = [*node.decorator_list, node][0].lineno
+                found[name] = range(first - 1, node.end_lineno or first)
+                bodies.append((f"{name}.", node.body))
     return found
 
 
@@ -224,5 +201,4 @@ def applies(specifiers: str, version: str) -> bool:
 
 
 def _number(version: str) -> list[int]:
-    digits = re.match(r"[\d.]*\d", version)
-    return [int(part) for part in digits[0].split(".")] if digits else []
+    return list(map(int, re.findall(r"\d+", version)))

@@ -76,24 +76,23 @@ def _patched(
 ) -> list[str]:
     """Apply the patches of a file. Return the names of those that do not fit."""
     # A target may have two patches. If the version is unknown, both are tried, and one fits.
-    reached = {patch.header["Target"] for patch in patches if _fits(file, patch, unread)}
+    reached = set()
+    for patch in patches:
+        before = file.lines.copy()
+        try:
+            file.apply(patch)
+        except patching.QueueError:
+            file.lines = before
+            continue
+        reached.add(patch.header["Target"])
+        if not set(patch.header.get("Rests-On", "").split()).isdisjoint(unread):
+            # This hook could never answer, and would only take its time.
+            file.lines = before
     return [
         patch.name.removesuffix(".patch")
         for patch in patches
         if patch.header["Target"] not in reached
     ]
-
-
-def _fits(file: patching.PatchedFile, patch: patching.Patch, unread: list[str]) -> bool:
-    before = file.lines
-    try:
-        file.apply(patch)
-    except patching.QueueError:
-        return False
-    if not patch.rests_on.isdisjoint(unread):
-        # This hook could never answer, and would only take its time.
-        file.lines = before
-    return True
 
 
 def _stand_where_upstream_does(

@@ -70,13 +70,13 @@ HUNK = "@@ -1,1 +1,2 @@ Box.first\n+        hook()\n         if a:\n"
 TWICE = "        if a:\n            return 1\n"
 REFUSED = [
     # "    return 2" is in the other function only, at this indentation.
-    ("@@ -1,1 +1,2 @@ Box.first\n+    hook()\n     return 2\n", SOURCE, "occur nowhere"),
-    ("@@ -1,1 +1,2 @@ <module>\n     size = 3\n+    colour = 4\n", SOURCE, "occur nowhere"),
+    ("@@ -1,1 +1,2 @@ Box.first\n+    hook()\n     return 2\n", SOURCE, "found them 0 times"),
+    ("@@ -1,1 +1,2 @@ <module>\n     size = 3\n+    colour = 4\n", SOURCE, "found them 0 times"),
     *(
-        (HUNK, SOURCE.replace("        if a:", changed), "occur nowhere")
+        (HUNK, SOURCE.replace("        if a:", changed), "found them 0 times")
         for changed in ("        if  a:", "        if a: ", "        if\ta:", "        if A:")
     ),
-    (HUNK, SOURCE.replace("        return 2\n", TWICE), "occur 2 times"),
+    (HUNK, SOURCE.replace("        return 2\n", TWICE), "found them 2 times"),
     (HUNK.replace("first", "second"), SOURCE, r"box\.py has no function Box\.second"),
     (HUNK.replace("hook()", "if ("), SOURCE, "without valid syntax"),
 ]

@@ -7,8 +7,7 @@ import warnings
 
 import marshmallow as real
 
-from althaia import explain
-from althaia import marshmallow as ours
+from althaia import explain, marshmallow as ours
 from althaia.engine import instances
 from tests.plans.programs import compare, outcome
 
