@@ -37,6 +37,13 @@ def converted(schema, source, target, **options):
     return bulk.convert(schema, str(source), str(target), tell=told.append, **options), told
 
 
+def made(schema, tmp_path, form, *records):
+    """What was told of a conversion, and the text that it made."""
+    target = tmp_path / f"out.{form}"
+    _, told = converted(schema, written(tmp_path / "in.ndjson", *records), target)
+    return told, target.read_text()
+
+
 @pytest.fixture
 def orders():
     return [order(i) for i in range(1, 501)]

@@ -4,12 +4,14 @@ import json
 import os
 
 import pytest
-
-pytest.importorskip("distributed")
-pytest.importorskip("cloudpickle")
+from marshmallow import Schema, fields
 
 from althaia import bulk
 from tests.bulk import schemas
+from tests.bulk.conftest import converted, lines, written
+
+distributed = pytest.importorskip("distributed")
+pytest.importorskip("cloudpickle")
 
 SMALL = 10_000
 
@@ -17,18 +19,16 @@ SMALL = 10_000
 pytestmark = pytest.mark.slow
 
 
+def cluster_of(workers):
+    return distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None,
+        host="127.0.0.1", preload=["althaia.bulk.preload"],
+    )  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def cluster():
-    from distributed import LocalCluster
-
-    with LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=None,
-        host="127.0.0.1",
-        preload=["althaia.bulk.preload"],
-    ) as running:
+    with cluster_of(2) as running:
         yield running
 
 
@@ -38,37 +38,21 @@ def test_a_cluster_gives_what_one_process_gives(cluster, ndjson, tmp_path):
     text[300] = json.dumps({"id": None})
     ndjson.write_text("\n".join(text))
     one, two = tmp_path / "one.ndjson", tmp_path / "two.ndjson"
-    expected = []
-    found = []
-    here = bulk.convert(
-        schemas.OrderSchema, str(ndjson), str(one), size=SMALL, tell=expected.append
-    )
-    there = bulk.convert(
-        schemas.OrderSchema,
-        str(ndjson),
-        str(two),
-        size=SMALL,
-        tell=found.append,
-        dask=cluster.scheduler_address,
-    )
+    address = cluster.scheduler_address
+    here = converted(schemas.OrderSchema, ndjson, one, size=SMALL)
+    there = converted(schemas.OrderSchema, ndjson, two, size=SMALL, dask=address)
     assert one.read_bytes() == two.read_bytes()
-    assert found == expected
-    assert found[0].line == 301
     assert here == there
+    assert here[1][0].line == 301
 
 
 @pytest.mark.timeout(180)
 def test_workers_were_patched_and_a_class_without_a_name_arrives(cluster, tmp_path):
-    from marshmallow import Schema, fields
-
-    source, target = tmp_path / "x.ndjson", tmp_path / "y.ndjson"
-    source.write_text('{"id": 1}\n')
+    source, target = written(tmp_path / "x.ndjson", {"id": 1}), tmp_path / "y.ndjson"
     made = Schema.from_dict({"id": fields.Integer(required=True)})
-    bulk.convert(made, str(source), str(target), dask=cluster.scheduler_address)
-    assert target.read_text() == '{"id": 1}\n'
-    from distributed import Client
-
-    with Client(cluster.scheduler_address, set_as_default=False) as client:
+    converted(made, source, target, dask=cluster.scheduler_address)
+    assert lines(target) == [{"id": 1}]
+    with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
         assert set(client.run(_is_patched).values()) == {True}
 
 
@@ -92,7 +76,6 @@ def _is_patched():
 
 @pytest.mark.timeout(180)
 def test_what_a_lost_worker_had_is_done_again(cluster, ndjson, tmp_path):
-    target = tmp_path / "y.ndjson"
     killed = []
 
     def kill(partition, summary):
@@ -101,19 +84,11 @@ def test_what_a_lost_worker_had_is_done_again(cluster, ndjson, tmp_path):
             killed.append(nanny.pid)
             os.kill(nanny.pid, 9)
 
-    summary = bulk.convert(
-        schemas.OrderSchema,
-        str(ndjson),
-        str(target),
-        size=2_000,
-        watch=kill,
-        dask=cluster.scheduler_address,
-    )
+    options = {"size": 2_000, "watch": kill, "dask": cluster.scheduler_address}
+    summary, _ = converted(schemas.OrderSchema, ndjson, tmp_path / "y.ndjson", **options)
     assert killed
     assert summary.good
-    assert [json.loads(line)["id"] for line in target.read_text().splitlines()] == list(
-        range(1, 501)
-    )
+    assert [one["id"] for one in lines(tmp_path / "y.ndjson")] == list(range(1, 501))
 
 
 def test_nobody_answers(ndjson, monkeypatch):
@@ -123,19 +98,11 @@ def test_nobody_answers(ndjson, monkeypatch):
 
 
 @pytest.mark.timeout(180)
-def test_a_scheduler_that_goes_away_is_told(ndjson, tmp_path):
-    from distributed import LocalCluster
-
-    with LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1",
-        preload=["althaia.bulk.preload"],
-    ) as cluster:  # fmt: skip
+def test_a_scheduler_that_goes_away_is_told(ndjson):
+    with cluster_of(1) as cluster:
         address = cluster.scheduler_address
         with pytest.raises(bulk.BulkError, match=f"the Dask scheduler at {address} has gone"):
             bulk.check(
-                schemas.OrderSchema,
-                [str(ndjson)],
-                size=2_000,
+                schemas.OrderSchema, [str(ndjson)], size=2_000, dask=address,
                 watch=lambda partition, summary: cluster.close(),
-                dask=address,
-            )
+            )  # fmt: skip

@@ -22,7 +22,7 @@ from marshmallow import (
 
 from althaia.bulk.pieces import BLOCK
 from althaia.bulk.reading import partitions
-from tests.bulk.conftest import checked, converted, written
+from tests.bulk.conftest import checked, made, written
 from tests.engine import HAS_ENGINE
 from tests.redirect import processes
 
@@ -108,13 +108,6 @@ class Remaking(Loading):
     @pre_dump
     def remake(self, loaded, **kwargs):
         return {"a": str(loaded)}
-
-
-def made(schema, tmp_path, form, *records):
-    """What was told of a conversion, and the text that it made."""
-    target = tmp_path / f"out.{form}"
-    _, told = converted(schema, written(tmp_path / "in.ndjson", *records), target)
-    return told, target.read_text()
 
 
 @pytest.mark.parametrize("form", ["ndjson", "json", "csv"])

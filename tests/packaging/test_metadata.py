@@ -9,20 +9,14 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 FILES = PROJECT["urls"]["Homepage"] + "/blob/main/"
 
 
-def test_links_of_the_readme_work_on_the_package_index():
+def test_links_work_on_the_package_index():
     links = re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
     assert len(links) > 8
-    for link in links:
+    for link in [*links, *PROJECT["urls"].values()]:
         assert link.startswith("https://"), f"{link}: the package index has no such page"
         if link.startswith(FILES):
             path = link.removeprefix(FILES).partition("#")[0]
             assert (ROOT / path).is_file(), link
-
-
-def test_links_of_the_project_are_files_that_exist():
-    for name, link in PROJECT["urls"].items():
-        if link.startswith(FILES):
-            assert (ROOT / link.removeprefix(FILES)).is_file(), name
 
 
 def test_links_within_the_documentation_lead_somewhere():

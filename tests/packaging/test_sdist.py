@@ -16,9 +16,8 @@ def names(sdist):
 
 def test_what_the_build_reads_is_in_it(sdist):
     expected = {"build_ext.py", "pyproject.toml", "LICENSE", "README.md"}
-    expected |= {"althaia_startup.pth"}
-    expected |= {"patches/series", "vendor/marshmallow/lock.toml"}
-    expected |= {"althaia/releases/semantics.toml"}
+    expected |= {"althaia_startup.pth", "patches/series", "vendor/marshmallow/lock.toml"}
+    expected |= {"althaia/releases/semantics.toml", "tests/packaging/test_sdist.py"}
     for folder, pattern in (
         ("buildtools", "*.py"),
         ("patches", "*"),
@@ -30,17 +29,10 @@ def test_what_the_build_reads_is_in_it(sdist):
     assert expected - names(sdist) == set()
 
 
-def test_what_the_build_makes_is_not(sdist):
+def test_what_is_made_and_third_party_source_are_not(sdist):
     found = names(sdist)
     assert [name for name in found if name.startswith("althaia/marshmallow")] == []
     assert "althaia/_build_info.json" not in found
     assert [name for name in found if name.endswith((".so", ".pyd", ".c", ".pyc"))] == []
-
-
-def test_no_third_party_source(sdist):
-    in_vendor = {name for name in names(sdist) if name.startswith("vendor/")}
+    in_vendor = {name for name in found if name.startswith("vendor/")}
     assert in_vendor == {"vendor/marshmallow/README.md", "vendor/marshmallow/lock.toml"}
-
-
-def test_tests_come_along(sdist):
-    assert "tests/packaging/test_sdist.py" in names(sdist)
