@@ -4,8 +4,6 @@ import csv
 import datetime as dt
 import os
 import stat
-import subprocess
-import sys
 import uuid
 from collections import OrderedDict
 from decimal import Decimal
@@ -17,6 +15,7 @@ from althaia import bulk
 from althaia.bulk.csv_files import MOST_IN_CELL
 from tests.bulk import schemas
 from tests.bulk.conftest import checked, converted, made, written
+from tests.redirect import processes
 
 
 class Small(Schema):
@@ -113,13 +112,10 @@ def test_a_disk_that_is_full(ndjson, tmp_path, form):
     resource = pytest.importorskip("resource")
     if form == "parquet":
         pytest.importorskip("pyarrow")
-    target = tmp_path / f"out.{form}"
-    done = subprocess.run(
-        [sys.executable, "-m", "althaia", "convert",
-         f"{schemas.__name__}:OrderSchema", str(ndjson), str(target)],
+    words = (f"{schemas.__name__}:OrderSchema", str(ndjson), str(tmp_path / f"out.{form}"))
+    done = processes.run(
+        "-m", "althaia", "convert", *words, cwd=None, env={"PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4_000, 4_000)),
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
     assert f"out.{form}: cannot be written: File too large" in done.stderr
@@ -131,12 +127,9 @@ def test_a_disk_that_is_full(ndjson, tmp_path, form):
 def test_a_file_that_is_printed_to_is_not_written_twice(source, tmp_path):
     printed = tmp_path / "printed"
     printed.write_text("before\n")
-    command = [sys.executable, "-m", "althaia", "check", "tests.bulk.test_outputs:Small"]
+    words = ("check", "tests.bulk.test_outputs:Small", str(source), "--errors-to", "/dev/stdout")
     with printed.open("a") as opened:
-        done = subprocess.run(
-            [*command, str(source), "--errors-to", "/dev/stdout"],
-            stdout=opened, stderr=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
+        done = processes.run("-m", "althaia", *words, cwd=None, stdout=opened)
     assert done.returncode == 2
     assert "is also written, as /dev/stdout: name another file" in done.stderr
     assert printed.read_text() == "before\n"

@@ -33,13 +33,8 @@ def folder(tmp_path):
     return tmp_path
 
 
-def run(folder, *words, **variables):
-    return processes.run("-m", "althaia", *words, cwd=folder, env=variables, timeout=900)
-
-
-def started(folder, *words, **options):
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
-    return subprocess.run([sys.executable, "-m", "althaia", *words], cwd=folder, **options)
+def run(folder, *words, **options):
+    return processes.run("-m", "althaia", *words, cwd=folder, timeout=900, **options)
 
 
 def test_problems_are_told_by_line(folder):
@@ -77,7 +72,7 @@ def test_convert_and_an_instance_with_workers(folder):
 
 def test_what_the_output_cannot_hold_is_escaped(folder):
     (folder / "odd.ndjson").write_text('{"id": 1, "\\ud800": 1}\n{"id": 2, "é": 1}\n')
-    done = run(folder, "check", "orders:Order", "odd.ndjson", PYTHONIOENCODING="ascii")
+    done = run(folder, "check", "orders:Order", "odd.ndjson", env={"PYTHONIOENCODING": "ascii"})
     assert (done.returncode, done.stderr) == (1, "")
     assert "\\ud800: Unknown field." in done.stdout
     assert "\\xe9: Unknown field." in done.stdout
@@ -109,7 +104,7 @@ def test_an_output_that_is_full(folder, show):
     (folder / "many.ndjson").write_text('{"id": "x"}\n' * 20_000)
     words = ("check", "orders:Order", "many.ndjson", "--show", show)
     with FULL.open("w") as full:
-        done = started(folder, *words, stdout=full)
+        done = run(folder, *words, stdout=full)
     said = "standard output cannot be written: No space left on device"
     assert (done.returncode, done.stderr) == (2, f"python -m althaia check: {said}\n")
     done = run(folder, *words, "--errors-to", str(FULL))
@@ -129,7 +124,7 @@ def test_an_interrupt_before_the_command_is_imported_is_one_line(monkeypatch, ca
 def test_standard_input_is_not_converted_onto_itself(folder):
     before = (folder / "good.ndjson").read_bytes()
     with open(folder / "good.ndjson", "rb") as given:
-        done = started(folder, "convert", "orders:Order", "-", "good.ndjson", stdin=given)
+        done = run(folder, "convert", "orders:Order", "-", "good.ndjson", stdin=given)
     assert done.returncode == 2
     assert "good.ndjson: is also read, as -: name another file" in done.stderr
     assert (folder / "good.ndjson").read_bytes() == before
@@ -171,13 +166,13 @@ PIPED = [
 @pytest.mark.parametrize(("name", "form", "given"), PIPED)
 def test_standard_input(folder, workers, name, form, given):
     words = ("check", "orders:Order", name, "--workers", workers, "--format", form)
-    done = started(folder, *words, input=given)
+    done = run(folder, *words, stdin=given)
     assert done.returncode == 1, done.stderr
     assert done.stdout.splitlines()[:2] == [
         f'{name}:2: {{"id": ["Not a valid integer."]}}',
         "2 records, 1 valid, 1 invalid",
     ]
     words = ("convert", "orders:Order", "-", "o.json", "--format", "csv")
-    done = started(folder, *words, input="id\n7\n")
+    done = run(folder, *words, stdin="id\n7\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads((folder / "o.json").read_text())[0]["id"] == 7

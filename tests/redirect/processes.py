@@ -20,17 +20,17 @@ def environment(changes=None):
     return {**kept, **(changes or {})}
 
 
-def run(*words, cwd, env=None, stdin=None, timeout=120):
-    """Run the interpreter of the tests with these words; whatever comes of it."""
+def run(*words, cwd, env=None, stdin=None, timeout=120, **options):
+    """Run the interpreter of the tests with these words; whatever comes of it.
+
+    :param stdin: a text, or an open file
+    """
+    given = {"input": stdin} if stdin is None or isinstance(stdin, str) else {"stdin": stdin}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **given}
     return subprocess.run(
         [sys.executable, *words],
-        cwd=cwd,
-        env=environment(env),
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-    )
+        cwd=cwd, env=environment(env), text=True, timeout=timeout, **streams | options,
+    )  # fmt: skip
 
 
 def succeed(*words, cwd, env=None, **options):

@@ -1,12 +1,11 @@
 """The main thread's stack ends where its limit says, whatever else lies on it."""
 
-import os
-import subprocess
 import sys
 
 import pytest
 
 import althaia
+from tests.redirect import processes
 
 resource = pytest.importorskip("resource")
 
@@ -50,17 +49,13 @@ thread.join()
 """
 
 
-@pytest.mark.parametrize("environment", [0, 100_000], ids=["small", "large environment"])
-def test_a_small_stack_is_not_overrun(environment):
-    limit = 1 << 20
-    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "ALTHAIA_PADDING": "x" * environment},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (limit, hard)),
-        capture_output=True,
-        text=True,
-    )
+@pytest.mark.parametrize("padding", [0, 100_000], ids=["small", "large environment"])
+def test_a_small_stack_is_not_overrun(padding, tmp_path):
+    limit = 1 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]
+    done = processes.run(
+        "-c", PROGRAM, cwd=tmp_path, env={"ALTHAIA_PADDING": "x" * padding},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, limit),
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     said, *written = done.stdout.splitlines()
     assert "maximum recursion depth exceeded" in said
