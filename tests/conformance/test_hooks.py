@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.conformance.harness import FROM_FIRST_USE
-from tests.conformance.lacking import REMEMBERS, without
+from tests.conformance.lacking import REMEMBERS, has, without
 from tests.conformance.material import Mapped, Plain, Query
 
 MODES = FROM_FIRST_USE
@@ -453,8 +453,9 @@ def test_a_table_of_hooks_that_answers_itself(ma, log, table, of):
     hooks = {tag: [] for tag in TAGS}
     hooks["post_dump"] = hooks["post_load"] = [("process", False, {})]
     schema = S()
-    log.attempt(schema.dump, {"f": 1})
-    log.attempt(schema.load, {"f": 1})
+    if not has(REMEMBERS):
+        log.attempt(schema.dump, {"f": 1})
+        log.attempt(schema.load, {"f": 1})
     (S if of == "class" else schema)._hooks = tables_of_hooks(log, hooks)[table]
     for _ in range(3):
         for call in (schema.dump, schema.dumps, schema.load):
