@@ -2,7 +2,7 @@
  *
  * Each macro states one feature of the version that this is compiled for. A macro ALTHAIA_KNOWS_* is
  * 1 only for versions in whose own headers and code the feature was read: 0x03100000, the bound of
- * three of them, is CPython 3.16. Where it is 0, the public C API alone is used. The tests of each
+ * four of them, is CPython 3.16. Where it is 0, the public C API alone is used. The tests of each
  * version show that what is known there holds (tests/plans/test_guards.py).
  *
  * The shims below are our own: pythoncapi_compat is on no package index, and a copy of it would
@@ -48,10 +48,57 @@
 #define ALTHAIA_KNOWS_DICT_WATCHERS \
     (PY_VERSION_HEX >= 0x030E0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL)
 
+/* What the GC tracks is in doubly linked lists, whose links stand before each object. The
+ * incremental GC of the first releases of 3.14 also marks objects there: see althaia_knows_gc(). */
+#define ALTHAIA_KNOWS_GC_LISTS \
+    (PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL)
+
 /* `PyThreadState.cframe->use_tracing` says whether a debugger or profiler sees this thread's calls.
  * From 3.12 on sys.monitoring (PEP 669) can see them without it. */
 #define ALTHAIA_KNOWS_TRACING \
     (PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000)
+
+/* ---- The GC's lists ----------------------------------------------------------------- */
+
+/* As PyGC_Head. `next` is 0 in an object that is not tracked. The two lowest bits of `previous` are
+ * flags of the object. */
+typedef struct {
+    uintptr_t next;
+    uintptr_t previous;
+} althaia_gc_head;
+
+/* Return 1 if the running release's lists are known: 3.14.8 is the first of 3.14 that was read. */
+static inline int
+althaia_knows_gc(void)
+{
+    return ALTHAIA_KNOWS_GC_LISTS && (PY_VERSION_HEX < 0x030E0000 || Py_Version >= 0x030E0800);
+}
+
+#if ALTHAIA_KNOWS_GC_LISTS
+static inline althaia_gc_head *
+althaia_gc_head_of(PyObject *obj)
+{
+    return (althaia_gc_head *)obj - 1;
+}
+
+static inline althaia_gc_head *
+althaia_gc_previous(althaia_gc_head *head)
+{
+    return (althaia_gc_head *)(head->previous & ~(uintptr_t)3);
+}
+
+/* Let `next` follow `head`. */
+static inline void
+althaia_gc_link(althaia_gc_head *head, althaia_gc_head *next)
+{
+    head->next = (uintptr_t)next;
+    next->previous = (next->previous & 3) | (uintptr_t)head;
+}
+
+#define althaia_is_tracked(obj) (althaia_gc_head_of(obj)->next != 0)
+#else
+#define althaia_is_tracked(obj) PyObject_GC_IsTracked(obj)
+#endif
 
 /* ---- Shims ------------------------------------------------------------------------ */
 

@@ -38,9 +38,9 @@ from althaia.engine.plan cimport (
     Counters,
     Plan,
     Upstream,
+    althaia_give_back,
     counters_of,
     option,
-    settled,
     upstream,
 )
 from althaia.engine.instances cimport at_once
@@ -170,10 +170,11 @@ cdef run_dump(DumpFrame frame, obj, Sink sink, Result wanted):
                 sink.put_value(upstream.missing)
             result = sink.finished_bytes() if wanted == BYTES else sink.finished()
     finally:
+        althaia_give_back(frame.growth)
         althaia_leave()
     if counted:
         althaia_count(&counters.objects, count(obj, frame.many, result) or frame.written)
-    return settled(result, frame.growth)
+    return result
 
 
 cdef Py_ssize_t count(obj, many, result):
@@ -267,8 +268,9 @@ cdef run_load(LoadFrame frame, data, bint postprocess):
     althaia_count(&counters.objects, objects)
     althaia_enter()
     try:
-        return settled(load_whole_or_fail(plan, data, frame, postprocess), frame.growth)
+        return load_whole_or_fail(plan, data, frame, postprocess)
     finally:
+        althaia_give_back(frame.growth)
         althaia_leave()
 
 
@@ -375,6 +377,7 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
     frame.index = index
     althaia_enter()
     try:
-        return settled(load_items(plan, data, -1, many, frame), frame.growth)
+        return load_items(plan, data, -1, many, frame)
     finally:
+        althaia_give_back(frame.growth)
         althaia_leave()

@@ -46,7 +46,7 @@ from althaia.cpython.temporal cimport (
 )
 from althaia.engine.instances cimport nested_field, nested_schema, plucked_key, times_rebound
 from althaia.engine.plan cimport (
-    ABSENT, DUMP, EXTRAORDINARY, LOAD, Counters, Plan, althaia_completed, settled, static, upstream,
+    ABSENT, DUMP, EXTRAORDINARY, LOAD, Counters, Plan, althaia_completed, static, upstream,
 )
 from althaia.engine.planner cimport usable_plan
 from althaia.engine.run cimport (

@@ -33,18 +33,19 @@ cdef class Guard:
     cdef uint64_t* entry_versions
     # The address of the schema's instance dictionary when it had its expected contents.
     cdef void* state
-    cdef bint holds(self, schema, state, bint fields=*)
+    cdef bint holds(self, schema, state, bint fields=*) except -1
     cdef bint watches(self, cls) noexcept
     cdef int watch_class(self, cls)
-    cdef bint _same_names(self, state)
-    cdef bint _same_members(self)
-    cdef bint _same_entries(self)
+    cdef bint _same_names(self, state) except -1
+    cdef bint _same_members(self) except -1
+    cdef bint _same_entries(self) except -1
     cdef int _watch_fields(self, tuple fields, Guard sibling)
 
 
 cdef extern from "Python.h":
     bint PyGC_Disable()
     bint PyGC_Enable()
+    Py_ssize_t PyDict_GET_SIZE(object mapping)
 
 
 cdef enum Direction:
@@ -133,19 +134,10 @@ cdef extern from "althaia/cpython/templates.h":
 
 cdef extern from "althaia/cpython/loose.h":
     ctypedef struct althaia_growth:
-        Py_ssize_t made
-        bint loose
+        pass
 
     void althaia_completed(althaia_growth* growth, object made)
-    void althaia_settle(object value)
-
-
-cdef inline settled(result, althaia_growth* growth):
-    """Return an object that is handed to user code. If it is a result of this call, the GC tracks
-    it from now on as it would track upstream's."""
-    if growth.loose:
-        althaia_settle(result)
-    return result
+    void althaia_give_back(althaia_growth* growth)
 
 
 cdef enum:
@@ -196,7 +188,7 @@ cdef inline new_result(Plan plan, bint full):
 cdef inline finished(Plan plan, result, bint full, althaia_growth* growth):
     """Return a result to which nothing is added any more, or a copy without the room of the keys
     that it lacks."""
-    if full and len(<dict>result) < plan.fewest:
+    if full and PyDict_GET_SIZE(result) < plan.fewest:
         copied = PyDict_Copy(result)
         althaia_completed(growth, copied)
         return copied

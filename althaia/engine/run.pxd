@@ -14,7 +14,7 @@ cdef int add_to_trail(str form, part)
 cdef many_of(schema, given)
 cdef unknown_of(schema, given)
 cdef partial_of(schema, given)
-cdef bint is_plain_partial(partial)
+cdef bint is_plain_partial(partial) except -1
 
 
 cdef inline bint is_plain_flag(flag):
@@ -84,7 +84,7 @@ cdef class LoadFrame:
     cdef Py_ssize_t record
     cdef Py_ssize_t* places
     cdef object input_dict
-    cdef int store_error(self, messages, field_name)
+    cdef int store_error(self, messages, field_name) except -1
     cdef stored(self)
     cdef error_store(self)
     cdef failed(self, error)
@@ -181,13 +181,14 @@ cdef class DumpStep(Step):
     cdef public str name
     cdef public tuple path
     cdef own_field(self, DumpFrame frame)
+    cdef by_field(self, value, obj, DumpFrame frame)
     cdef look_up(self, Py_ssize_t i, obj, DumpFrame frame, Reading reading)
     cdef convert(self, value, obj, DumpFrame frame)
-    cdef bint write(self, value, obj, DumpFrame frame, Sink sink)
+    cdef bint write(self, value, obj, DumpFrame frame, Sink sink) except -1
 
 
 cdef class FixedText(DumpStep):
-    cdef Py_ssize_t format_into(self, value, char* at)
+    cdef Py_ssize_t format_into(self, value, char* at) except -1
 
 
 cdef class DumpPlan(Plan):
@@ -224,7 +225,7 @@ cdef load_items(
     LoadPlan plan, data, Py_ssize_t at, bint many, LoadFrame frame
 )
 cdef handled_error(data, LoadFrame frame)
-cdef bint is_unseen(LoadPlan plan)
+cdef bint is_unseen(LoadPlan plan) noexcept
 cdef load_whole_or_fail(
     LoadPlan plan, data, LoadFrame frame, bint postprocess
 )

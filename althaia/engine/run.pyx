@@ -32,9 +32,9 @@ from althaia.engine.objects.object_reader cimport (
     NOT_THERE, Reading, Readings, has_no_reader, read_once,
 )
 from althaia.engine.plan cimport (
-    ABSENT, DUMP, EXTRAORDINARY, LOAD, Guard, InstanceDict, Plan, althaia_completed, althaia_put,
-    althaia_settle, existing_dict, finished, is_filled, is_lazy, new_result, option, set_attributes,
-    settled, upstream,
+    ABSENT, DUMP, EXTRAORDINARY, LOAD, Guard, InstanceDict, Plan, PyDict_GET_SIZE,
+    althaia_completed, althaia_put, existing_dict, finished, is_filled, is_lazy, new_result, option,
+    set_attributes, upstream,
 )
 from althaia.formats.codec cimport ARRAY, RECORD, Keys, Record, Sink, Tape, after, open_key
 

@@ -65,12 +65,12 @@ cdef class Sink:
     cdef Py_ssize_t strangers
     cdef Level* innermost
 
-    cdef int put_none(self)
-    cdef int put_ascii(self, const char* text, Py_ssize_t length)
-    cdef int put_value(self, value)
-    cdef int open_record(self, Record record)
-    cdef int put_byte(self, char byte)
-    cdef int begin_item(self, Py_ssize_t index)
+    cdef int put_none(self) except -1
+    cdef int put_ascii(self, const char* text, Py_ssize_t length) except -1
+    cdef int put_value(self, value) except -1
+    cdef int open_record(self, Record record) except -1
+    cdef int put_byte(self, char byte) except -1
+    cdef int begin_item(self, Py_ssize_t index) except -1
     cdef str finished(self)
     cdef bytes finished_bytes(self)
 
@@ -138,7 +138,7 @@ cdef class Tape:
     cdef Py_ssize_t room
     cdef dict shared, known_keys
 
-    cdef int grow(self)
+    cdef int grow(self) except -1
     cdef make(self, Py_ssize_t at)
     cdef share(self, Py_ssize_t at)
     cdef scalar(self, const Slot* slot)
@@ -166,7 +166,7 @@ cdef class Keys:
     cdef KnownText* texts
     cdef Py_ssize_t count
     cdef Py_ssize_t find(self, Tape tape, Py_ssize_t at, Py_ssize_t expected) except -2
-    cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places)
+    cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places) except -1
 
 
 cdef Sink open_sink(module, dict options)

@@ -50,7 +50,7 @@ cdef class Keys:
                 return number
         return -1
 
-    cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places):
+    cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places) except -1:
         """Set ``places[number]`` to the slot of the value of each known key; -1 if the record has
         no such key.
 

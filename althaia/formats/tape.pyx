@@ -73,7 +73,7 @@ cdef class Tape:
                     Py_DECREF(<object>self.slots[i].content.object)
         althaia_keep_spare(&spare_slots, self.slots, self.room * sizeof(Slot))
 
-    cdef int grow(self):
+    cdef int grow(self) except -1:
         """Take spare memory for the array of slots, or double its capacity."""
         cdef Py_ssize_t room
         cdef void* slots

@@ -193,6 +193,8 @@ def test_what_holds_of_this_interpreter():
         assert facts["values in instances"] == ((3, 13) <= known <= (3, 15))
         assert facts["dictionary versions"] == (known <= (3, 13))
         assert facts["dictionary watchers"] == ((3, 14) <= known <= (3, 15))
+        unread = known > (3, 15) or (3, 14) <= sys.version_info < (3, 14, 8)
+        assert facts["lists of the collector"] == (not unread)
 
 
 def test_caches_of_attributes_and_classes_are_bounded_and_right_beyond_that():

@@ -93,7 +93,7 @@ cdef class Blueprint:
                 if fields_inside(vars_of(inner)):
                     self.copies_bind_anew = True
 
-    cdef bint holds(self, schema):
+    cdef bint holds(self, schema) except -1:
         """Whether the result of the examination, positive or negative, still holds."""
         return self.guard is not None and self.guard.holds(schema, EMPTY)
 

@@ -36,7 +36,7 @@ cdef class CopyBlueprint(Blueprint):
         # Upstream's code copies the copy once more if a field nests it.
         self.copies_bind_anew = True
 
-    cdef bint hold(self, nested, InstanceDict state):
+    cdef bint hold(self, nested, InstanceDict state) except -1:
         """Whether upstream's code would copy the instance as it did when it was examined."""
         cdef Py_ssize_t i
         if (

@@ -53,7 +53,7 @@ cdef class Prototype:
     # By name: what binding has set on a field, other than its changes.
     cdef dict bindings
 
-    cdef int read(self):
+    cdef int read(self) except -1:
         """Read how the attributes of an instance are made."""
         self.fields, self.index, self.changes, self.bindings = [], {}, [], {}
         cdef dict attributes = {}, alike = {}
@@ -139,15 +139,15 @@ cdef class OwnFields:
     # instance, to which they stay bound.
     cdef object origin
 
-    cdef bint is_loose(self, Py_ssize_t number):
+    cdef bint is_loose(self, Py_ssize_t number) except -1:
         return number in self.loose
 
-    cdef bint has(self, Py_ssize_t number, bint loose):
+    cdef bint has(self, Py_ssize_t number, bint loose) except -1:
         """Whether there is an own field of this number; one that is as construction would have left
         it unless it may be loose."""
         return self.by_number[number] is not None and (loose or not self.is_loose(number))
 
-    cdef int add_loose(self, Py_ssize_t number):
+    cdef int add_loose(self, Py_ssize_t number) except -1:
         """Make the own field for a nested field of the prototype, for calls that need its
         schema."""
         own = clone(self.prototype.fields[number])
@@ -158,7 +158,7 @@ cdef class OwnFields:
         self.loose |= {number}
         self.by_number[number] = own
 
-    cdef int change_names(self, Py_ssize_t number, dict state):
+    cdef int change_names(self, Py_ssize_t number, dict state) except -1:
         """Give a field with these attributes its own sets of names, which the fields around it
         share."""
         for each in <list>self.prototype.changes[number]:
@@ -167,7 +167,7 @@ cdef class OwnFields:
                 break
             self.change([each], state, None)
 
-    cdef int bind(self, str name, Py_ssize_t number, schema):
+    cdef int bind(self, str name, Py_ssize_t number, schema) except -1:
         """Bind one of the fields of :func:`Prototype.unbound`: set what binding has set on the
         prototype's field."""
         cdef dict state = vars_of(self.by_number[number])
@@ -196,7 +196,7 @@ cdef class OwnFields:
         self.change(<list>self.prototype.changes[number], vars_of(field), schema)
         return field
 
-    cdef int note(self, Py_ssize_t number, field):
+    cdef int note(self, Py_ssize_t number, field) except -1:
         """Record a field that others have bound, and those inside it."""
         cdef dict state
         cdef int rule
@@ -222,7 +222,7 @@ cdef class OwnFields:
             PyDict_SetItem(fields, name, self.make(number, schema))
         return fields
 
-    cdef int change(self, list changes, dict state, schema):
+    cdef int change(self, list changes, dict state, schema) except -1:
         cdef int rule
         for name, rule, value in changes:
             if rule == PARENT:

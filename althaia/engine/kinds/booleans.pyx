@@ -22,7 +22,7 @@ cdef class DumpBoolean(DumpStep):
             return True
         if value is False and not PySet_Contains(<PyObject*>self.truthy, value):
             return False
-        return self.own_field(frame)._serialize(value, self.attr, obj)
+        return self.by_field(value, obj, frame)
 
 
 @cython.no_gc_clear

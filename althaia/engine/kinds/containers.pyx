@@ -1,7 +1,7 @@
 """Fields that contain fields: ``List``, ``Tuple``, ``Dict``.
 
 Each step first tests whether it can iterate over the value itself. Any other value is passed to the
-field's own method. A list or dictionary may be loose (cpython/loose.h), what is in a tuple not.
+field's own method.
 """
 
 # ---- Dump --------------------------------------------------------------------------
@@ -29,7 +29,7 @@ cdef class DumpList(DumpStep):
         althaia_completed(frame.growth, items)
         return items
 
-    cdef bint write(self, value, obj, DumpFrame frame, Sink sink):
+    cdef bint write(self, value, obj, DumpFrame frame, Sink sink) except -1:
         cdef Py_ssize_t index = 0
         cdef bint done = False
         if value is None:
@@ -77,13 +77,13 @@ cdef class DumpTuple(DumpStep):
             return None
         fitting = self.fitting(value)
         if fitting is None:
-            return self.own_field(frame)._serialize(value, self.attr, obj)
+            return self.by_field(value, obj, frame)
         converted = []
         for i in range(len(self.items)):
             each = (<DumpStep>PyTuple_GET_ITEM(self.items, i)).convert(
                 <object>PyTuple_GET_ITEM(fitting, i), obj, frame
             )
-            converted.append(settled(each, frame.growth))
+            converted.append(each)
         return tuple(converted)
 
     def inner(self):
@@ -108,7 +108,7 @@ cdef class DumpDict(DumpStep):
             # In its own order, which a C loop over it would not see.
             value = dict(value)
         elif type(value) is not dict:
-            return self.own_field(frame)._serialize(value, self.attr, obj)
+            return self.by_field(value, obj, frame)
         # Upstream converts all keys before the first value.
         if self.keys is not None:
             for key in <dict>value:
@@ -227,8 +227,6 @@ cdef class LoadTuple(LoadStep):
             loaded = load_value(<LoadStep>PyTuple_GET_ITEM(self.items, index), each, None, frame)
             errors = with_item(errors, loaded, index, items, frame)
             index += 1
-        for each in items:
-            settled(each, frame.growth)
         return tuple(items) if errors is None else fail(frame, errors, items)
 
     def inner(self):

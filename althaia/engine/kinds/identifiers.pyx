@@ -22,7 +22,7 @@ cdef class DumpUUID(FixedText):
     cdef convert(self, value, obj, DumpFrame frame):
         return value if type(value) is str else FixedText.convert(self, value, obj, frame)
 
-    cdef Py_ssize_t format_into(self, value, char* at):
+    cdef Py_ssize_t format_into(self, value, char* at) except -1:
         if type(value) is UUID:
             number = value.int
             if type(number) is int:

@@ -42,7 +42,7 @@ cdef class DumpRelated(DumpStep):
         if keys is None:
             keys = keys_of(self.field)
             if keys is None:
-                return self.own_field(frame)._serialize(value, self.attr, obj)
+                return self.by_field(value, obj, frame)
             with cython.critical_section(self):
                 _before, self.keys = self.keys, keys
         if len(keys) == 1:

@@ -23,7 +23,7 @@ cdef class DumpMoment(FixedText):
     cdef public str label, format
     cdef public object cls
 
-    cdef Py_ssize_t format_into(self, value, char* at):
+    cdef Py_ssize_t format_into(self, value, char* at) except -1:
         if self.format is not None:
             return althaia_write_format(value, self.format, at)
         return althaia_write_iso(value, <PyTypeObject*>self.cls, at)

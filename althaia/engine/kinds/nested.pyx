@@ -43,16 +43,16 @@ cdef class DumpNested(DumpStep):
         else:
             result = dumped(child, value, None)
         if self.pluck:
-            return self.plucked(settled(result, frame.growth), child.schema)
+            return self.plucked(result, child.schema)
         return result
 
-    cdef bint write(self, value, obj, DumpFrame frame, Sink sink):
+    cdef bint write(self, value, obj, DumpFrame frame, Sink sink) except -1:
         cdef DumpFrame child = self.child_of(frame)
         if value is None or child.plan is None or self.pluck:
             value = self.converted(child, value, frame)
             if value is upstream.missing:
                 return False
-            sink.put_value(settled(value, frame.growth))
+            sink.put_value(value)
             return True
         return dumped(child, value, sink)
 

@@ -46,7 +46,7 @@ cdef class DumpDecimal(DumpStep):
         if value is None:
             return None
         if type(value) is not Decimal or self.allow_nan:
-            return self.own_field(frame)._serialize(value, self.attr, obj)
+            return self.by_field(value, obj, frame)
         # Upstream computes Decimal(str(d)), which equals d in all digits, sign and payload.
         if self.as_string and self.decimals:
             text = str(value)

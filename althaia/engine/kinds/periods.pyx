@@ -33,7 +33,7 @@ cdef class DumpTimeDelta(DumpStep):
                     return microseconds // self.unit
                 # One correctly rounded division, as Python's int / int.
                 return <double>microseconds / <double>self.unit
-        return self.own_field(frame)._serialize(value, self.attr, obj)
+        return self.by_field(value, obj, frame)
 
 
 # ---- Load --------------------------------------------------------------------------

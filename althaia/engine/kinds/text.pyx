@@ -10,7 +10,7 @@ cdef class DumpText(DumpStep):
             return value
         if type(value) is int or type(value) is float or type(value) is bool:
             return str(value)
-        return self.own_field(frame)._serialize(value, self.attr, obj)
+        return self.by_field(value, obj, frame)
 
 
 @cython.no_gc_clear

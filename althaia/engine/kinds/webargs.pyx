@@ -23,8 +23,8 @@ cdef class DumpDelimited(DumpStep):
 
     cdef convert(self, value, obj, DumpFrame frame):
         if self.size >= 0 and (type(value) is not tuple or len(<tuple>value) != self.size):
-            return self.own_field(frame)._serialize(value, self.attr, obj)
-        value = settled(self.items.convert(value, obj, frame), frame.growth)
+            return self.by_field(value, obj, frame)
+        value = self.items.convert(value, obj, frame)
         # In a generator, as in upstream: a value that is not iterable then raises the same error.
         return self.delimiter.join(formatted(value))
 

@@ -6,7 +6,7 @@ cdef class Watch:
     cdef readonly tuple types
     cdef readonly tuple entries
     cdef unsigned int tags[16]
-    cdef bint holds(self)
+    cdef bint holds(self) except -1
 
 
 cdef class Reader:
@@ -43,5 +43,5 @@ cdef class Readings:
 
 cdef object NOT_THERE
 
-cdef bint has_no_reader(obj)
+cdef bint has_no_reader(obj) noexcept
 cdef read_once(obj, str name, missing)

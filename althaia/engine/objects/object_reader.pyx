@@ -79,7 +79,7 @@ cdef class Watch:
             if self.tags[i] == 0:
                 raise ValueError(f"CPython gives {types[i]!r} no version")
 
-    cdef bint holds(self):
+    cdef bint holds(self) except -1:
         if not althaia_types_hold(self.types, self.tags):
             return False
         for mapping, key, value in self.entries:
@@ -357,7 +357,7 @@ cdef Reader reader_of(cls):
     return None
 
 
-cdef bint has_no_reader(obj):
+cdef bint has_no_reader(obj) noexcept:
     """Return whether objects of this type are known to have no reader."""
     return althaia_is_plain(obj)
 

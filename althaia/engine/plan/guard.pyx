@@ -24,6 +24,7 @@ def features():
         "values in instances": bool(ALTHAIA_KNOWS_INLINE_VALUES),
         "dictionary versions": bool(ALTHAIA_KNOWS_DICT_VERSIONS),
         "dictionary watchers": althaia_epoch != 0,
+        "lists of the collector": bool(althaia_knows_gc()),
     }
 
 
@@ -187,7 +188,7 @@ cdef class Guard:
                 return self.types[i]
         return None
 
-    cdef bint holds(self, schema, state, bint fields=True):
+    cdef bint holds(self, schema, state, bint fields=True) except -1:
         """Return whether the schema and everything that the plan depends on is unchanged. Never
         raises.
 
@@ -215,7 +216,7 @@ cdef class Guard:
 
     # The methods below store what identifies a dictionary's contents once they are as expected.
 
-    cdef bint _same_names(self, state):
+    cdef bint _same_names(self, state) except -1:
         # Where dictionaries are watched, the number says nothing about another dictionary. CPython
         # also calls the watcher when one is freed, so that comparing addresses is safe.
         if self.state == <void*>state and althaia_has_noted_version(state, &self.state_version):
@@ -228,7 +229,7 @@ cdef class Guard:
         althaia_note_version(&self.state_version, version)
         return True
 
-    cdef bint _same_entries(self):
+    cdef bint _same_entries(self) except -1:
         cdef Py_ssize_t i, at
         cdef uint64_t version
         cdef tuple of_mapping
@@ -245,7 +246,7 @@ cdef class Guard:
             althaia_note_version(&self.entry_versions[i], version)
         return True
 
-    cdef bint _same_members(self):
+    cdef bint _same_members(self) except -1:
         cdef uint64_t version
         if type(self.members) is dict:
             if althaia_has_noted_version(self.members, &self.members_version):

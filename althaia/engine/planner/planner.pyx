@@ -55,7 +55,7 @@ cdef plain_many(schema):
     return None if state is None else state.get("many")
 
 
-cdef bint is_first_call(schema, bint inside):
+cdef bint is_first_call(schema, bint inside) except -1:
     """Whether this is the first call of an instance, for which nothing is prepared.
 
     Most instances that are built in full are used once, so that a place for plans would be wasted.

@@ -59,6 +59,11 @@ cdef class DumpStep(Step):
         )
 
     @cython.final
+    cdef by_field(self, value, obj, DumpFrame frame):
+        """Return what the field's own ``_serialize`` returns."""
+        return self.own_field(frame)._serialize(value, self.attr, obj)
+
+    @cython.final
     cdef look_up(self, Py_ssize_t i, obj, DumpFrame frame, Reading reading):
         """Return what :func:`value_of` returns if the value is not where it was last time."""
         if self.source == KEY:
@@ -81,13 +86,13 @@ cdef class DumpStep(Step):
     cdef convert(self, value, obj, DumpFrame frame):
         return value
 
-    cdef bint write(self, value, obj, DumpFrame frame, Sink sink):
+    cdef bint write(self, value, obj, DumpFrame frame, Sink sink) except -1:
         """Write the result of :meth:`convert`. If that is ``missing``, write nothing and return
         False."""
         value = self.convert(value, obj, frame)
         if value is upstream.missing:
             return False
-        sink.put_value(settled(value, frame.growth))
+        sink.put_value(value)
         return True
 
 
@@ -95,7 +100,7 @@ cdef class DumpStep(Step):
 cdef class FixedText(DumpStep):
     """A value that is written as ASCII text of bounded length."""
 
-    cdef Py_ssize_t format_into(self, value, char* at):
+    cdef Py_ssize_t format_into(self, value, char* at) except -1:
         """Write the text, of at most ``LONGEST_TEXT`` characters, and return its length.
 
         Return 0 to pass the value to the field's own ``_serialize``.
@@ -109,12 +114,12 @@ cdef class FixedText(DumpStep):
             return None
         size = self.format_into(value, text)
         if size == 0:
-            return self.own_field(frame)._serialize(value, self.attr, obj)
+            return self.by_field(value, obj, frame)
         result = PyUnicode_New(size, 127)
         memcpy(PyUnicode_1BYTE_DATA(result), text, size)
         return result
 
-    cdef bint write(self, value, obj, DumpFrame frame, Sink sink):
+    cdef bint write(self, value, obj, DumpFrame frame, Sink sink) except -1:
         # Sink.put_ascii() may read up to sixteen bytes more.
         cdef char text[LONGEST_TEXT + 16]
         cdef Py_ssize_t size
@@ -146,7 +151,7 @@ cdef class CallDumpStep(DumpStep):
 
     cdef convert(self, value, obj, DumpFrame frame):
         if self.method_slot < 0:
-            return self.own_field(frame)._serialize(value, self.attr, obj)
+            return self.by_field(value, obj, frame)
         method = frame.children[self.method_slot]
         if method is None:
             method = frame.children[self.method_slot] = self.own_field(frame)._serialize
@@ -249,11 +254,12 @@ cdef Reading reading_of(obj, DumpFrame frame):
 cdef run_one(DumpPlan plan, obj, DumpFrame frame):
     """Return what ``Schema._serialize`` returns for one object."""
     cdef PyObject* steps = <PyObject*>plan.steps
+    cdef PyObject* missing = <PyObject*>upstream.missing
     cdef Py_ssize_t i
-    cdef bint counted = type(obj) is dict, plain = plan.dict_class is dict
     cdef bint full = is_filled(
-        plan, len(<dict>obj) if counted else 0 if plan.sparse else plan.enough
+        plan, PyDict_GET_SIZE(obj) if type(obj) is dict else 0 if plan.sparse else plan.enough
     )
+    cdef bint complete = full
     result = new_result(plan, full)
     cdef Reading reading = reading_of(obj, frame)
     cdef PyObject* step = NULL
@@ -262,24 +268,28 @@ cdef run_one(DumpPlan plan, obj, DumpFrame frame):
         for i in range(PyTuple_GET_SIZE(<object>steps)):
             step = PyTuple_GET_ITEM(<object>steps, i)
             value = value_of(i, <DumpStep>step, obj, frame, reading)
-            if value is not upstream.missing:
+            if <PyObject*>value is not missing:
                 value = (<DumpStep>step).convert(value, obj, frame)
-            if value is upstream.missing:
+            if <PyObject*>value is missing:
                 if full:
+                    complete = False
                     PyDict_DelItem(result, (<DumpStep>step).key)
             elif full:
                 althaia_put(<dict>result, i, <void*>(<DumpStep>step).key, value)
-            elif plain:
+            elif plan.dict_class is dict:
                 PyDict_SetItem(result, (<DumpStep>step).key, value)
             else:
                 # The dictionary may be of a class of the user's.
-                result[(<DumpStep>step).key] = settled(value, frame.growth)
+                result[(<DumpStep>step).key] = value
         done = True
     finally:
         if not done:
             add_to_trail(".{}", (<DumpStep>step).attr)
-    if plain and not counted and (len(<dict>result) < plan.enough) != plan.sparse:
-        plan.sparse = not plan.sparse
+    if complete:
+        althaia_completed(frame.growth, result)
+        return result
+    if plan.dict_class is dict and type(obj) is not dict:
+        plan.sparse = PyDict_GET_SIZE(result) < plan.enough
     return finished(plan, result, full, frame.growth)
 
 
@@ -302,13 +312,14 @@ cdef Record record_of(DumpPlan plan, Sink sink):
 cdef int write_one(DumpPlan plan, obj, DumpFrame frame, Sink sink):
     """Write one object to a sink, as :func:`run_one` dumps it to a dictionary."""
     cdef PyObject* steps = <PyObject*>plan.steps
+    cdef PyObject* missing = <PyObject*>upstream.missing
     cdef Py_ssize_t i, mark
     cdef Reading reading
     cdef PyObject* step = NULL
     cdef PyObject* record
     cdef bint first = True, done = False
     if sink.format.sort_keys or not plan.has_record:
-        return sink.put_value(settled(run_one(plan, obj, frame), frame.growth))
+        return sink.put_value(run_one(plan, obj, frame))
     reading = reading_of(obj, frame)
     if frame.record is None:
         # The frame holds the record while the sink uses it: another call may replace the plan's.
@@ -319,7 +330,7 @@ cdef int write_one(DumpPlan plan, obj, DumpFrame frame, Sink sink):
         for i in range(PyTuple_GET_SIZE(<object>steps)):
             step = PyTuple_GET_ITEM(<object>steps, i)
             value = value_of(i, <DumpStep>step, obj, frame, reading)
-            if value is upstream.missing:
+            if <PyObject*>value is missing:
                 continue
             mark = open_key(sink, record, i, first)
             if (<DumpStep>step).write(value, obj, frame, sink):
@@ -359,7 +370,7 @@ cdef dump_items(DumpPlan plan, obj, bint many, DumpFrame frame, Sink sink):
             add_to_trail("[{}]", index)
     if sink is not None:
         sink.put_byte(c"]")
-    elif frame.growth.loose:
+    else:
         althaia_completed(frame.growth, results)
     return results
 
@@ -388,7 +399,7 @@ cdef dump_with_hooks(
         else:
             data = own_serialized(plan, data, many, frame.schema)
         if plan.post_hooks is not None:
-            data = settled(data, frame.growth)
+            data = data
             data = invoke_dump_hooks(plan.post_hooks, data, obj, many, frame.schema)
     if sink is None:
         return data

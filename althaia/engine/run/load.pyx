@@ -83,7 +83,7 @@ cdef load_one(LoadPlan plan, data, LoadFrame frame):
     """Return what ``Schema._deserialize`` returns for one object; errors go to the frame's
     store."""
     cdef bint plain = type(data) is dict
-    cdef Py_ssize_t found, size = len(<dict>data) if plain else 0
+    cdef Py_ssize_t found, size = PyDict_GET_SIZE(data) if plain else 0
     cdef bint full = plain and is_filled(plan, size)
     result = new_result(plan, full)
     if not plain and not isinstance(data, Mapping):
@@ -93,7 +93,7 @@ cdef load_one(LoadPlan plan, data, LoadFrame frame):
     # If each key of a dictionary was found, none is unknown. User code may have added keys or
     # removed some meanwhile.
     if frame.unknown != "exclude" and (
-        not plain or found != size or size != len(<dict>data) or not plan.unique_keys
+        not plain or found != size or size != PyDict_GET_SIZE(data) or not plan.unique_keys
     ):
         load_unknown(plan.known_keys().numbers, data, None, result, frame)
     return finished(plan, result, full, frame.growth)
@@ -215,11 +215,11 @@ cdef int put_unusual(
     elif full:
         althaia_put(<dict>result, i, <void*>step.target, value)
     elif step.dotted:
-        upstream.set_value(result, step.target, settled(value, frame.growth))
+        upstream.set_value(result, step.target, value)
     elif frame.plan.dict_class is dict:
         PyDict_SetItem(result, step.target, value)
     else:
-        result[step.target] = settled(value, frame.growth)
+        result[step.target] = value
 
 
 cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
@@ -293,8 +293,7 @@ cdef load_items(
         if not done:
             add_to_trail("[{}]", index)
     frame.index = index_before
-    if frame.growth.loose:
-        althaia_completed(frame.growth, results)
+    althaia_completed(frame.growth, results)
     return results
 
 
@@ -373,7 +372,7 @@ cdef load_whole_or_fail(LoadPlan plan, data, LoadFrame frame, bint postprocess):
             plan, processed, frame.root if text else -1, True if frame.many else False, frame
         )
     if changed or plan.has_validators:
-        result = settled(result, frame.growth)
+        result = result
         validate_schema(changed or plan.has_schema_validators, result, data, frame)
     errors = frame.stored()
     if errors:
@@ -387,7 +386,7 @@ cdef load_whole_or_fail(LoadPlan plan, data, LoadFrame frame, bint postprocess):
             return frame.schema._invoke_load_processors(
                 "post_load", result, original_data=data, **hook_options(frame)
             )
-        return invoke_load_hooks(plan.post_hooks, settled(result, frame.growth), data, frame)
+        return invoke_load_hooks(plan.post_hooks, result, data, frame)
     except upstream.ValidationError as error:
         # As in upstream, an error without messages is ignored.
         errors = error.normalized_messages()
@@ -435,13 +434,13 @@ cdef handled_error(data, LoadFrame frame):
     """Return the error of a failed load, after the schema's ``handle_error`` has had it."""
     if frame.tape is not None:
         data = frame.tape.share(frame.root)
-    error = validation_error(frame.messages, data, settled(frame.valid_data, frame.growth))
+    error = validation_error(frame.messages, data, frame.valid_data)
     if not is_unseen(<LoadPlan>frame.plan):
         frame.schema.handle_error(error, data, many=frame.many, partial=frame.partial)
     return error
 
 
-cdef bint is_unseen(LoadPlan plan):
+cdef bint is_unseen(LoadPlan plan) noexcept:
     """Return whether no code of the user's gets the error of a failed load. ``handle_error`` of
     upstream does nothing, but a hook may have replaced it."""
     return plan.silent_errors and not plan.has_hooks

@@ -37,7 +37,7 @@ cdef class LoadFrame:
             raise error
         return fail(self, error.messages, error.valid_data)
 
-    cdef int store_error(self, messages, field_name):
+    cdef int store_error(self, messages, field_name) except -1:
         """Do what ``ErrorStore.store_error`` does, with a shortcut if nothing must be merged."""
         if self.store is None and self.errors is None:
             self.errors = {}
@@ -237,7 +237,7 @@ cdef class LoadStep(Step):
         if value is not FAILED and self.checks is not None:
             value = self.validate(value, frame)
         if value is not FAILED and self.post_load is not None:
-            value = settled(value, frame.growth)
+            value = value
             for function in self.post_load:
                 value = function(value)
         return value
@@ -270,7 +270,7 @@ cdef class LoadStep(Step):
         cdef Py_ssize_t i
         if self.calls_validate:
             try:
-                self.own_field(frame)._validate(settled(value, frame.growth))
+                self.own_field(frame)._validate(value)
             except upstream.ValidationError as error:
                 return frame.failed(error)
             return value

@@ -40,7 +40,7 @@ cdef partial_of(schema, given):
     return partial if is_plain_partial(partial) else EXTRAORDINARY
 
 
-cdef bint is_plain_partial(partial):
+cdef bint is_plain_partial(partial) except -1:
     """Return whether ``partial`` is a flag, or a plain collection of names."""
     if partial is None or partial is True or partial is False:
         return True

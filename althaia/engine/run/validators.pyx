@@ -28,7 +28,6 @@ cdef class Check:
 
     cdef failure(self, value):
         """Return PASSED or the messages. A ValidationError of user code propagates."""
-        althaia_settle(value)
         self.validator(value)
         return PASSED
 
@@ -88,7 +87,6 @@ cdef class ChoiceCheck(Check):
     cdef public object choices
 
     cdef failure(self, value):
-        althaia_settle(value)
         try:
             if value in self.choices:
                 return PASSED

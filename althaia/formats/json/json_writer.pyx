@@ -113,15 +113,15 @@ cdef class Sink:
     def __dealloc__(self):
         althaia_buffer_free(&self.buffer)
 
-    cdef int put_none(self):
+    cdef int put_none(self) except -1:
         return althaia_put_bytes(&self.buffer, b"null", 4)
 
-    cdef int put_ascii(self, const char* text, Py_ssize_t length):
+    cdef int put_ascii(self, const char* text, Py_ssize_t length) except -1:
         """Write ASCII text in which no character needs an escape. ALTHAIA_PADDING bytes must follow
         it, which may be copied, too."""
         return althaia_put_quoted(&self.buffer, text, length)
 
-    cdef int put_value(self, value):
+    cdef int put_value(self, value) except -1:
         """Write a value at once if it cannot change and encoding it cannot fail; else defer it."""
         if put_scalar(self, value):
             return 0
@@ -132,14 +132,14 @@ cdef class Sink:
         self.deferred.append(value)
         self.positions.append(self.buffer.size)
 
-    cdef int open_record(self, Record record):
+    cdef int open_record(self, Record record) except -1:
         self.buffer.beyond_ascii |= record.beyond_ascii
         return althaia_put_byte(&self.buffer, c"{")
 
-    cdef int put_byte(self, char byte):
+    cdef int put_byte(self, char byte) except -1:
         return althaia_put_byte(&self.buffer, byte)
 
-    cdef int begin_item(self, Py_ssize_t index):
+    cdef int begin_item(self, Py_ssize_t index) except -1:
         """Begin the item of that index, whose value follows."""
         return put_piece(&self.buffer, <PyObject*>self.format.item_separator) if index else 0
 

@@ -48,7 +48,7 @@ cdef class Kept:
         self.methods = dict(vars(self.cls))
         self.attributes, self.contents = tuple(self.state), tuple(self.state.values())
 
-    cdef bint holds(self):
+    cdef bint holds(self) except -1:
         """Return whether json would still do the same with it as in an interpreter without patches.
         Runs no user code."""
         # Read before anything is compared: another thread may change it meanwhile.
@@ -71,7 +71,7 @@ cdef class Kept:
                 althaia_note_version(&self.versions[i], now[i])
         return True
 
-    cdef bint compare(self, unsigned int version):
+    cdef bint compare(self, unsigned int version) except -1:
         """Do so by comparing all of it, except a class that has a type version it had before."""
         cdef Py_ssize_t i
         for i in range(len(self.names)):

@@ -64,7 +64,7 @@ cdef class Packer:
     def __dealloc__(self):
         althaia_buffer_free(&self.buffer)
 
-    cdef int pack(self, value, Py_ssize_t level, bint made=False):
+    cdef int pack(self, value, Py_ssize_t level, bint made=False) except -1:
         """Pack a value of any type. ``made`` is true if ``default`` returned it; ``default`` is
         then not called again."""
         if althaia_pack_scalar(&self.buffer, value):
@@ -88,7 +88,7 @@ cdef class Packer:
             return self.pack_items(value, level + 1)
         return self.pack_other(value, level, made)
 
-    cdef int pack_bytes(self, value):
+    cdef int pack_bytes(self, value) except -1:
         cdef Py_buffer view
         PyObject_GetBuffer(value, &view, PyBUF_SIMPLE)
         try:
@@ -97,7 +97,7 @@ cdef class Packer:
         finally:
             PyBuffer_Release(&view)
 
-    cdef int pack_items(self, value, Py_ssize_t level):
+    cdef int pack_items(self, value, Py_ssize_t level) except -1:
         if not ALTHAIA_HAS_GIL and type(value) is list:
             # Copy the list: another thread may change it after its length was written.
             value = PyList_AsTuple(value)
@@ -106,7 +106,7 @@ cdef class Packer:
         for item in value:
             self.pack(item, level)
 
-    cdef int pack_mapping(self, value, Py_ssize_t level):
+    cdef int pack_mapping(self, value, Py_ssize_t level) except -1:
         cdef Py_ssize_t position = 0, size = len(value)
         cdef PyObject* at_key
         cdef PyObject* at_value
@@ -129,13 +129,13 @@ cdef class Packer:
             if len(<dict>value) != size:
                 raise RuntimeError("dictionary changed size during iteration")
 
-    cdef int open(self, const althaia_head* head, Py_ssize_t count, Py_ssize_t level):
+    cdef int open(self, const althaia_head* head, Py_ssize_t count, Py_ssize_t level) except -1:
         """Begin a container, whose items are inside ``level`` containers."""
         if level > MOST_LEVELS and count:
             raise ValueError("recursion limit exceeded.")
         return althaia_pack_head(&self.buffer, head, count)
 
-    cdef int pack_other(self, value, Py_ssize_t level, bint made):
+    cdef int pack_other(self, value, Py_ssize_t level, bint made) except -1:
         package = sys.modules.get("msgpack")
         if package is not None and (
             isinstance(value, package.ExtType) or type(value) is package.Timestamp
