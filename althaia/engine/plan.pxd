@@ -132,7 +132,7 @@ cdef extern from "althaia/cpython/templates.h":
     int althaia_put(dict mapping, Py_ssize_t n, void* key, object value) except -1
 
 
-cdef extern from "althaia/cpython/loose.h":
+cdef extern from "althaia/cpython/growth.h":
     ctypedef struct althaia_growth:
         pass
 

@@ -13,7 +13,7 @@ from tests.interpreters import FREE_THREADED
 
 N = 1_500
 LEFT_TRACKED = 1_000
-"""``ALTHAIA_LEFT_TRACKED`` in cpython/loose.h."""
+"""``ALTHAIA_LEFT_TRACKED`` in cpython/growth.h."""
 
 pytestmark = pytest.mark.skipif(FREE_THREADED, reason="tracked at once without the GIL")
 

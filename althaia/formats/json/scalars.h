@@ -50,9 +50,17 @@ althaia_format_unsigned(char *at, uint64_t number)
 static inline int
 althaia_put_small_integer(althaia_buffer *buffer, PyObject *number)
 {
-    int overflow;
-    long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    int overflow = 0;
+    long long value;
     char *at;
+#if PY_VERSION_HEX >= 0x030C0000
+    /* A call takes a seventh of the time of an integer. */
+    if (PyUnstable_Long_IsCompact((PyLongObject *)number)) {
+        value = PyUnstable_Long_CompactValue((PyLongObject *)number);
+    }
+    else
+#endif
+    value = PyLong_AsLongLongAndOverflow(number, &overflow);
     if (overflow) {
         return 0;
     }

@@ -123,7 +123,7 @@ if LIBRARY == "plans":
         gc.collect()
         plans = planner.build(child), planner.build(child, "load")
         kinds = [[step.label for step in plan.steps] for plan in plans]
-        return kinds, examine(upstream, Child, child)[1]
+        return kinds, examine(upstream, child)[1]
 
     TREE = {str(number): {"k": [number, {"v": None}], "w": "x"} for number in range(12)}
     # CPython 3.11's own encoder crashes there.

@@ -1,13 +1,13 @@
-/* Loose containers: lists and dictionaries that a running call has made, outside the GC's lists.
+/* Held containers: lists and dictionaries that a running call has made, outside the GC's lists.
  *
  * The GC runs after a number of allocations and traverses the objects in its lists. While a large
  * result grows, all of it is alive, so that these runs find nothing, and each takes longer than the
- * last. A loose container is in a list of the call, linked as in the GC's. Hence it counts as
+ * last. A held container is in a list of the call, linked as in the GC's. Hence it counts as
  * tracked, and CPython can untrack or free it. When the call ends, however it does, the whole list
  * is put into the GC's youngest generation.
  */
-#ifndef ALTHAIA_LOOSE_H
-#define ALTHAIA_LOOSE_H
+#ifndef ALTHAIA_GROWTH_H
+#define ALTHAIA_GROWTH_H
 
 #include <Python.h>
 
@@ -16,19 +16,19 @@
 /* A call that makes fewer containers leaves them to the GC, which hardly runs in it. */
 #define ALTHAIA_LEFT_TRACKED 1000
 
-/* How many containers a call has made, and the head of its loose ones. */
+/* How many containers a call has made, and the head of the list of those it holds. */
 typedef struct {
     Py_ssize_t made;
-    althaia_gc_head loose;
+    althaia_gc_head held;
 } althaia_growth;
 
 #if ALTHAIA_KNOWS_GC_LISTS
 
 /* Move an object from the list in which it is to the end of the call's. */
 static inline void
-althaia_loosen(althaia_growth *growth, PyObject *made)
+althaia_hold(althaia_growth *growth, PyObject *made)
 {
-    althaia_gc_head *head = &growth->loose, *moved = althaia_gc_head_of(made);
+    althaia_gc_head *head = &growth->held, *moved = althaia_gc_head_of(made);
     if (moved->next == 0 || !althaia_knows_gc()) {
         return;
     }
@@ -40,12 +40,12 @@ althaia_loosen(althaia_growth *growth, PyObject *made)
     althaia_gc_link(moved, head);
 }
 
-/* Give the loose containers back. An object that CPython tracks anew is the last of the youngest
+/* Give the held containers back. An object that CPython tracks anew is the last of the youngest
  * generation; the others are put before it. */
 static inline void
 althaia_give_back(althaia_growth *growth)
 {
-    althaia_gc_head *head = &growth->loose, *last = (althaia_gc_head *)head->next;
+    althaia_gc_head *head = &growth->held, *last = (althaia_gc_head *)head->next;
     if (last == NULL || last == head) {
         return;
     }
@@ -59,16 +59,16 @@ althaia_give_back(althaia_growth *growth)
 }
 
 #else
-#define althaia_loosen(growth, made) ((void)(made))
+#define althaia_hold(growth, made) ((void)(made))
 #define althaia_give_back(growth) ((void)(growth))
 #endif
 
-/* Count a list or dictionary that is complete; make it loose if the result is large. */
+/* Count a list or dictionary that is complete; hold it if the result is large. */
 static inline void
 althaia_completed(althaia_growth *growth, PyObject *made)
 {
     if (++growth->made > ALTHAIA_LEFT_TRACKED) {
-        althaia_loosen(growth, made);
+        althaia_hold(growth, made);
     }
 }
 
