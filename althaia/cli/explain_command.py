@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import althaia
 from althaia.cli import Answer, CommandError, target
-from althaia.engine.explain import lines_of_readers, some_of
+from althaia.engine.explain import counted, lines_of_readers, some_of
 from althaia.switch.release import why_no_plans
 
 
@@ -58,7 +58,7 @@ def _schema(options: argparse.Namespace) -> Answer:
 def _application(options: argparse.Namespace) -> Answer:
     lines = lines_of(options.schema)
     unplanned = sum(not line.is_planned for line in lines)
-    head = f"{options.schema}: {len(lines)} {'schema' if len(lines) == 1 else 'schemas'}, "
+    head = f"{options.schema}: {counted(len(lines), 'schema')}, "
     if why := why_no_plans():
         text = [f"{head}and no plans run: {why}"]
     else:

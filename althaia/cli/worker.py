@@ -96,12 +96,10 @@ class Side:
         given[:] = [given[place] for place in results]
         return list(results.values())
 
-    def compare(
-        self, load: bool, file: str | None, source: str | None, count: int
-    ) -> dict[str, Any]:
+    def compare(self, load: bool, **data: Any) -> dict[str, Any]:
         """Prepare the calls that are compared: each record alone, then all of them."""
         schema, calls = self.schema, self.calls
-        records, about = _given(file, source, count)
+        records, about = _given(**data)
         every = f"all {len(records):,}"
         if load:
 

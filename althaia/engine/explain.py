@@ -175,7 +175,7 @@ def _summary(direction: Data) -> str:
     left = [step.path for found in steps.values() for step in found if step.why]
     unknown = [name for name, found in steps.items() if any(s.unresolved for s in found)]
     planned = sum(field["narrow"] and not field["unresolved"] for field in fields)
-    text = f"{name}: {planned} of {_count(len(fields), 'field')} planned"
+    text = f"{name}: {planned} of {counted(len(fields), 'field')} planned"
     if not fields:
         text = f"{name}: no fields"
     if left:
@@ -228,7 +228,7 @@ class _Printer(NamedTuple):
             yield f"{indent}{kind}: {', '.join(names)}"
         if self.verbose:
             guard = direction["guard"].items()
-            counts = ", ".join(_count(count, name[:-1]) for name, count in guard if count)
+            counts = ", ".join(counted(count, name[:-1]) for name, count in guard if count)
             yield f"{indent}guard: {counts or 'the schema'}"
 
     def field(self, field: Data, indent: str, level: int) -> Iterator[str]:
@@ -457,6 +457,7 @@ def _name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """Return how many of a thing there are, for people: ``3 entries``."""
     plural = noun if number == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{number} {plural}"

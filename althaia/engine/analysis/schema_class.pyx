@@ -24,8 +24,7 @@ CALLED_ON_INSTANCES = {"__getattr__", "__del__", "__bool__", "__len__"}
 SETTINGS = ("many", "partial", "unknown")
 # One more setting in releases that have it (Upstream.has_context).
 CONTEXT = "context"
-_COPY = seam.defined.get("copy", vars(copy))
-COPYING = tuple((name, _COPY[name]) for name in ("copy", "deepcopy"))
+COPY = dict(seam.defined.get("copy", vars(copy)))
 OBJECT_METHODS = ("__setattr__", "__delattr__", "__getattribute__", "__class__")
 COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
 BIND = "_bind_to_schema"
@@ -137,8 +136,8 @@ cdef int _check_construction(Analysis analysis):
     """Raise NotPlannable if constructing or copying an instance runs code of its class, or of what
     upstream's construction calls."""
     analysis.field_function("fields", "copy")
-    for name, function in COPYING:
-        analysis.watch_original(copy, name, function)
+    for name in ("copy", "deepcopy"):
+        analysis.watch_original(copy, name, COPY[name])
     _check_class(analysis, type(analysis.schema))
     _check_options(analysis)
     if analysis.upstream.infers_fields:

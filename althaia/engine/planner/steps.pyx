@@ -302,14 +302,42 @@ cdef int _watch_inner(Analysis analysis, field):
 # ---- Dump ----------------------------------------------------------------------------
 
 
-class _Dumping:
-    """What the plan of a dump reads of a schema, and how it is made."""
+class _Direction:
+    """What the plan of a dump or load reads of a schema, and how it is made.
+
+    Of the schema's methods, ``outer`` call those ``around``, and these ``inner``.
+    """
+
+    def replaced(self, Analysis analysis):
+        """Return how much of upstream's code the plan may replace, as keyword arguments of a
+        plan."""
+        names = (self.inner, *self.around, *self.outer)
+        upstreams = {name: analysis.schema_method_is_upstreams(name) for name in names}
+        around = all(upstreams[name] for name in self.around)
+        whole = around and upstreams[self.inner]
+        own = static(type(analysis.schema), self.inner)
+        # Looking it up on the instance only binds it.
+        is_bound = type(own) is FunctionType and self.inner not in analysis.state
+        return {
+            "around": around,
+            "own": own if is_bound else None,
+            "whole": whole,
+            "nestable": whole and all(upstreams[name] for name in self.outer),
+            "many_allowed": upstreams[self.inner],
+            "opts": _plain_options(analysis, self.option),
+        }
+
+
+class _Dumping(_Direction):
+    """The plan of a dump."""
 
     members = "dump_fields"
     plan = DumpPlan
     settings = ("many",)
+    inner = "_serialize"
     around = ("_invoke_dump_processors", "_invoke_processors")
-    methods = ("_serialize", *around, "dump", "dumps")
+    outer = ("dump",)
+    option = "render_module"
 
     def check(self, Analysis analysis):
         analysis.require_reviewed("schema.Schema._serialize", "schema.Schema.dump")
@@ -339,28 +367,13 @@ class _Dumping:
         """Return the schema's hooks, and how much of upstream's code the plan may replace, as
         keyword arguments of a plan."""
         pre_hooks, post_hooks = _hooks(analysis, ("pre_dump", "post_dump"))
-        upstreams = {name: analysis.schema_method_is_upstreams(name) for name in self.methods}
-        around = all(upstreams[name] for name in self.around)
-        whole = around and upstreams["_serialize"]
-        return {
+        replaced = self.replaced(analysis)
+        return replaced | {
             "pre_hooks": pre_hooks,
             "post_hooks": post_hooks,
             "has_hooks": pre_hooks is not None or post_hooks is not None,
-            "around": around,
-            "own": _own_function(analysis, "_serialize"),
-            "whole": whole,
-            "nestable": whole and upstreams["dump"],
-            "many_allowed": upstreams["_serialize"],
-            "straight": whole and upstreams["dump"] and upstreams["dumps"],
-            "opts": _plain_options(analysis, "render_module"),
+            "straight": replaced["nestable"] and analysis.schema_method_is_upstreams("dumps"),
         }
-
-
-cdef _own_function(Analysis analysis, str name):
-    """Return a method of the schema's class if looking it up on the instance only binds it; else
-    None."""
-    function = static(type(analysis.schema), name)
-    return function if type(function) is FunctionType and name not in analysis.state else None
 
 
 cdef _plain_options(Analysis analysis, str name):
@@ -419,22 +432,24 @@ def inner_dump_step(Analysis analysis, field, attr):
 # ---- Load ----------------------------------------------------------------------------
 
 
-class _Loading:
-    """What the plan of a load reads of a schema, and how it is made."""
+class _Loading(_Direction):
+    """The plan of a load."""
 
     members = "load_fields"
     plan = LoadPlan
     settings = ("many", "unknown", "partial")
+    inner = "_deserialize"
     around = (
         "_invoke_load_processors",
         "_invoke_processors",
         "_invoke_field_validators",
         "_invoke_schema_validators",
     )
-    methods = ("_deserialize", *around, "load", "_do_load", "handle_error")
+    outer = ("load", "_do_load")
+    option = "index_errors"
 
     def check(self, Analysis analysis):
-        if _plain_options(analysis, "index_errors") is None:
+        if _plain_options(analysis, self.option) is None:
             raise NotPlannable("asking opts for index_errors may run code of the user's")
         analysis.require_reviewed("schema.Schema._deserialize", "schema.Schema._do_load")
         analysis.require_schema_method("_call_and_store")
@@ -452,10 +467,7 @@ class _Loading:
         replace, as keyword arguments of a plan."""
         tags = ("pre_load", "validates", "validates_schema", "post_load")
         found = pre_hooks, of_fields, of_schema, post_hooks = _hooks(analysis, tags)
-        upstreams = {name: analysis.schema_method_is_upstreams(name) for name in self.methods}
-        around = all(upstreams[name] for name in self.around)
-        whole = around and upstreams["_deserialize"]
-        return {
+        return self.replaced(analysis) | {
             "pre_hooks": pre_hooks,
             "post_hooks": post_hooks,
             "has_hooks": any(hooks is not None for hooks in found),
@@ -464,13 +476,7 @@ class _Loading:
             "hooks_see_input": pre_hooks is not None
             or of_schema is not None
             or any(config.get("pass_original") for _, _, config in post_hooks or ()),
-            "around": around,
-            "own": _own_function(analysis, "_deserialize"),
-            "whole": whole,
-            "nestable": whole and upstreams["load"] and upstreams["_do_load"],
-            "many_allowed": upstreams["_deserialize"],
-            "silent_errors": upstreams["handle_error"],
-            "opts": _plain_options(analysis, "index_errors"),
+            "silent_errors": analysis.schema_method_is_upstreams("handle_error"),
         }
 
 
