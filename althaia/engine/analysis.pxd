@@ -48,6 +48,7 @@ cdef class Analysis:
     cpdef check_method(self, cls, name, owner)
     cpdef class_method(self, cls, name)
     cpdef check_readable(self, field)
+    cpdef check_reading(self, cls)
     cdef int watch_group(self, tuple group)
     cdef bint _is_bound_field(self, cls, dict state)
 

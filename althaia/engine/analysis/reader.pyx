@@ -350,19 +350,21 @@ cdef class Analysis:
         self.watch_group(("utils", names))
 
     cpdef check_readable(self, field):
-        """Check that reading a field's attributes runs no code of its class.
-
-        :raises NotPlannable: its class defines ``__getattribute__``, ``__getattr__`` or
-        ``__dict__``.
-        """
+        """Do what :meth:`check_reading` does for a field's class, once for each version of it."""
         cls = type(field)
-        if self.upstream.has_passed(cls, READABLE):
-            return
+        if not self.upstream.has_passed(cls, READABLE):
+            self.check_reading(cls)
+            self.upstream.note_passed(cls, READABLE)
+
+    cpdef check_reading(self, cls):
+        """Check that reading the attributes of a class's instances runs no code of the class.
+
+        :raises NotPlannable: it defines ``__getattribute__``, ``__getattr__`` or ``__dict__``.
+        """
         self.check_objects_own(cls, "__getattribute__", "__getattr__")
         # A mixin has its own "__dict__" entry: the getset descriptor that the interpreter makes.
         if type(static(cls, "__dict__")) is not GetSetDescriptorType:
             raise NotPlannable(f"__dict__ is overridden by {self.upstream.owner(cls, '__dict__')}")
-        self.upstream.note_passed(cls, READABLE)
 
     def check_writable(self, field):
         """Check that setting a field's attributes runs no user code.

@@ -203,7 +203,8 @@ cdef int _check_class(Analysis analysis, cls):
     analysis.check_objects_own(
         cls, *OBJECT_METHODS, *COPY_METHODS, *names_left_out(upstream), *CALLED_ON_INSTANCES
     )
-    analysis.check_readable(analysis.schema)
+    # Not remembered: programs make a schema class for each request.
+    analysis.check_reading(cls)
     for name in (*SETTINGS, CONTEXT) if upstream.has_context else SETTINGS:
         if hasattr(type(static(cls, name)), "__get__"):
             raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
