@@ -122,8 +122,7 @@ cdef class Prototype:
 @cython.final
 @cython.no_gc_clear
 cdef class OwnFields:
-    """An instance's own fields by the number of the prototype's field; None for one that was not
-    made yet."""
+    """The own fields of an instance that has a prototype."""
 
     cdef Prototype prototype
     # The instance's fields by number; None for those that were not made yet.
@@ -139,13 +138,10 @@ cdef class OwnFields:
     # instance, to which they stay bound.
     cdef object origin
 
-    cdef bint is_loose(self, Py_ssize_t number) except -1:
-        return number in self.loose
-
     cdef bint has(self, Py_ssize_t number, bint loose) except -1:
         """Whether there is an own field of this number; one that is as construction would have left
         it unless it may be loose."""
-        return self.by_number[number] is not None and (loose or not self.is_loose(number))
+        return self.by_number[number] is not None and (loose or number not in self.loose)
 
     cdef int add_loose(self, Py_ssize_t number) except -1:
         """Make the own field for a nested field of the prototype, for calls that need its
@@ -185,7 +181,7 @@ cdef class OwnFields:
         field = self.by_number[number]
         if field is None:
             field = self.by_number[number] = clone(self.prototype.fields[number])
-        elif self.is_loose(number):
+        elif number in self.loose:
             # At once: making the field around it asks for this one again.
             self.loose -= {number}
             if not ALTHAIA_HAS_GIL:

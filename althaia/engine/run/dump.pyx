@@ -259,6 +259,7 @@ cdef run_one(DumpPlan plan, obj, DumpFrame frame):
     cdef bint full = is_filled(
         plan, PyDict_GET_SIZE(obj) if type(obj) is dict else 0 if plan.sparse else plan.enough
     )
+    # Whether it has all keys of the template: most results do, and are finished by that.
     cdef bint complete = full
     result = new_result(plan, full)
     cdef Reading reading = reading_of(obj, frame)
