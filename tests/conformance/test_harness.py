@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -208,16 +209,31 @@ def test_neutral_text():
 @NEEDS_ENGINE
 def test_plans_are_on_and_off():
     _, ours = harness.libraries()
+    seam, data, text = harness.seam, {"f": "1"}, '{"f": "1"}'
 
     def answered():
         schema = ours.Schema.from_dict({"f": ours.fields.Integer()})()
         schema.dump({"f": 1})
-        return [harness.seam.dump(schema, {"f": "1"}, None)]
+        return {
+            "dump": seam.dump(schema, data, None),
+            "dumps": seam.dumps(schema, data, (), None, {}),
+            "serialize": seam.serialize(schema, data, False),
+            "load": seam.load(schema, data, None, None, None, True),
+            "loads": seam.loads(schema, text, None, None, None, {}),
+            "validate": seam.validate(schema, data, None, None),
+        }
 
     with harness.plans_at_once():
-        assert answered() == [{"f": 1}]
+        planned = answered()
+    assert planned == {hook: {"f": 1} for hook in planned} | {"dumps": '{"f": 1}', "validate": {}}
     with harness.plans_off():
-        assert answered() == [harness.seam.DECLINED]
+        assert answered() == dict.fromkeys(planned, seam.DECLINED)
+
+
+@NEEDS_ENGINE
+def test_tracebacks_find_the_lines_of_the_engine():
+    for hook in ("dump", "load", "validate"):
+        assert Path(getattr(harness.seam, hook).__code__.co_filename).is_absolute()
 
 
 @NEEDS_ENGINE

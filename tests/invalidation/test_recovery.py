@@ -29,13 +29,13 @@ def is_lazy(schema):
     return any(LAZY_NAMES.isdisjoint(state) for state in held)
 
 
-def instances_until_lazy(cls):
+def instances_until_lazy(cls, **options):
     """How many instances are made until one is lazy; each is used, as in an application."""
     for made in range(3000):
-        schema = cls()
+        schema = cls(**options)
         if is_lazy(schema):
             return made
-        schema.load(DATA)
+        schema.validate(DATA)
     raise AssertionError("no instance is lazy any more")
 
 
@@ -49,6 +49,19 @@ def test_an_instance_that_is_kept_gets_plans_of_its_own(direction):
             assert getattr(kept, direction)(DATA) == DATA
         assert is_lazy(kept) is (calls == 100)
     assert plan.published_guard(kept, int(direction == "load")) is not None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"only": kind("a")} for kind in (tuple, list, set, frozenset, ma.schema.OrderedSet)),
+        {"exclude": ["b"]},
+        {"load_only": {"a"}, "dump_only": ("b",)},
+    ],
+    ids=repr,
+)
+def test_instances_with_options_are_lazy(options):
+    assert instances_until_lazy(schema_class(), **options) < 100
 
 
 def test_a_replaced_method_is_put_back():

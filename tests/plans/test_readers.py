@@ -222,6 +222,9 @@ def test_descriptors_that_keep_key_and_impl_in_their_dictionary(dump, monkeypatc
     monkeypatch.setattr(attributes.InstrumentedAttribute, "note", 1, raising=False)
     assert dump([row, row]) == [{"id": 1, "name": "x"}] * 2
     assert asked == ["name"] * 2
+    renamed = type("Row", (Row,), {"name": Described("id", True)})()
+    vars(renamed).update(id=1, name="hidden")
+    assert dump([renamed]) == [{"id": 1, "name": "1"}]
     Described.note = 1
 
 

@@ -369,6 +369,8 @@ PLANNED = {
     "in a list": lambda: fields.List(fields.Nested(Hooked())),
     "in a dict": lambda: fields.Dict(values=fields.Nested(Method())),
     "many": lambda: fields.Nested(Method(many=True)),
+    "only": lambda: fields.Nested(Method, only=("a",)),
+    "exclude": lambda: fields.Nested(Hooked, exclude=["a"]),
     **{name: (lambda name=name: own(name)) for name in (
         "_validate", "_validate_missing", "make_error", "_validated", "_to_string",
         "_bind_to_schema",
