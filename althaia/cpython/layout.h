@@ -226,6 +226,14 @@ althaia_type_tag(PyObject *cls)
     return ALTHAIA_TYPE_TAG(type);
 }
 
+/* Let a subclass of dict that is written in Python read an item as dict does. CPython has given it a
+ * slot that looks `__getitem__` up in each call. */
+static inline void
+althaia_read_as_dict(PyObject *cls)
+{
+    ((PyTypeObject *)cls)->tp_as_mapping->mp_subscript = PyDict_Type.tp_as_mapping->mp_subscript;
+}
+
 /* Return 1 if there is a weak reference to the object. */
 static inline int
 althaia_has_weak_references(PyObject *obj)

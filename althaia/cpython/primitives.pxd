@@ -10,6 +10,7 @@ cdef extern from "althaia/cpython/layout.h":
     bint ALTHAIA_KNOWS_ENTRIES
     bint althaia_knows_gc()
     bint althaia_has_weak_references(object obj)
+    void althaia_read_as_dict(object cls)
     void althaia_count(int64_t* counter, int64_t more)
     int64_t althaia_counted "althaia_read"(int64_t* counter)
     int althaia_read_int "althaia_read"(int* place)

@@ -98,9 +98,9 @@ cdef inline Plan whole_plan(schema, int direction, obj, many):
     cdef Plan plan = valid_plan(schema, direction)
     cdef Counters counters
     if plan is None:
-        if many is None:
+        if many is None and type(obj) is not dict:
             many = plain_many(schema)
-        if is_plainly_true(many) or not is_first_call(schema, False):
+        if is_plainly_true(many) or not is_first_call(schema, direction, False):
             plan = find_anew(schema, direction, is_large(obj, many))
         if plan is None:
             counters = counters_of(schema, direction)
@@ -118,7 +118,7 @@ cdef inline Plan inner_plan(schema, int direction, obj, many):
     """Return the plan that replaces ``Schema._serialize`` or ``Schema._deserialize``; a declined
     one if there can be none, or None if there is none yet."""
     cdef Plan plan = valid_plan(schema, direction, True)
-    if plan is None and (is_plainly_true(many) or not is_first_call(schema, True)):
+    if plan is None and (is_plainly_true(many) or not is_first_call(schema, direction, True)):
         plan = find_anew(schema, direction, is_large(obj, many))
     return plan
 

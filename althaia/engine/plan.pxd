@@ -287,6 +287,8 @@ cdef Upstream upstream
 
 cdef class Counters:
     cdef public int64_t calls, nested, straight, objects, unplanned, built, declined, invalidated
+    # Calls in a row that looked for a plan once, because upstream's method was not called.
+    cdef int unanswered
     cdef public str why
     cdef public bint logged
     cdef dict before

@@ -12,7 +12,7 @@ cdef enum:
 
 
 cdef plain_many(schema)
-cdef bint is_first_call(schema, bint inside) except -1
+cdef bint is_first_call(schema, int direction, bint inside) except -1
 cdef Plan find_anew(schema, int direction, bint large)
 cdef Plan usable_plan(schema, int direction, bint large)
 

@@ -203,6 +203,62 @@ def test_instance_changed(ma, log, way, name):
     use(log, schema, DATA)
 
 
+OWN = "_serialize", "_deserialize", "_do_load", "dump"
+
+
+def _own_method(ma, log, name, calls_on, upstreams=None):
+    """A method that calls upstream's (or what it gets in its place), or does nothing."""
+
+    def method(self, obj, *args, **kwargs):
+        log(name, obj, args, sorted(kwargs))
+        if not calls_on:
+            return obj
+        called = upstreams or getattr(ma.Schema, name).__get__(self)
+        return called(obj, *args, **kwargs)
+
+    return method
+
+
+def _use_all(log, schema):
+    use(log, schema, DATA)
+    for obj in (DATA, {"a": "x"}):
+        log.attempt(schema.validate, obj)
+
+
+@pytest.mark.parametrize("change", [*METHODS, "hook", "field"])
+@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("calls_on", [False, True])
+@pytest.mark.parametrize("on_instance", [False, True])
+def test_changes_around_an_own_method(ma, log, on_instance, calls_on, name, change):
+    schema = _three(ma, unknown="exclude")
+    Own = type(schema)
+    target = schema if on_instance else Own
+    if on_instance:
+        method = _own_method(ma, log, name, calls_on, getattr(schema, name)).__get__(schema)
+    else:
+        method = _own_method(ma, log, name, calls_on)
+    for _ in range(2):
+        setattr(target, name, method)
+        _use_all(log, schema)
+        if change == "hook":
+            # Whichever of the two releases look for, and a method for its name.
+            Own.seen = lambda self, data, **kwargs: log("hook", data, sorted(kwargs)) or data
+            Own.seen.__marshmallow_hook__ = {("post_dump", False): {"pass_original": False}}
+            for key in ("post_dump", ("post_dump", False)):
+                for hook in ("seen", ("seen", False, {"pass_original": False})):
+                    schema._hooks[key].append(hook)
+                    _use_all(log, schema)
+                    schema._hooks[key].remove(hook)
+        elif change == "field":
+            schema.load_fields["a"].required = schema.dump_fields["a"].as_string = True
+        elif change != name:
+            with mock.patch.object(Own, change, _method(change, log), create=True):
+                _use_all(log, schema)
+        _use_all(log, schema)
+        delattr(target, name)
+        _use_all(log, schema)
+
+
 @pytest.mark.parametrize("name", ["many", "unknown", "partial"])
 @pytest.mark.parametrize("kind", ["data", "no data"])
 def test_settings_that_compute(ma, log, kind, name):

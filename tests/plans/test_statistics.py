@@ -330,6 +330,23 @@ def test_a_serialize_of_the_schemas_own_counts_what_comes_back():
 
 
 @LATER
+@pytest.mark.parametrize("name", ["_serialize", "_deserialize"])
+@pytest.mark.parametrize("on_instance", [False, True])
+def test_a_method_of_the_schemas_own_that_never_comes_back_waits_for_its_plan(name, on_instance):
+    def method(obj, **kwargs):
+        return obj
+
+    schema = fresh(**({} if on_instance else {name: staticmethod(method)}))()
+    if on_instance:
+        setattr(schema, name, method)
+    call = schema.dump if name == "_serialize" else schema.load
+    for _ in range(60):
+        call({})
+    statistics = statistics_of(type(schema))
+    assert (statistics.dump if name == "_serialize" else statistics.load).built == 1
+
+
+@LATER
 def test_a_field_with_a_fail_of_its_own_costs_no_plan():
     class Failing(fields.Field):
         def fail(self, key, **kwargs):

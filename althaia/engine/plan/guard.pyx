@@ -193,13 +193,15 @@ cdef class Guard:
         raises.
 
         :param state: the schema's instance dictionary.
-        :param fields: False leaves the fields out, for a call that runs nothing but hooks.
+        :param fields: False leaves the fields out, for a call that runs nothing but hooks and what
+            the schema itself overrides.
         """
         return (
             type(schema) is self.schema_type
-            and althaia_types_hold(self.types, self.type_tags)
+            and (althaia_types_hold(self.types, self.type_tags) if fields
+                 else ALTHAIA_TYPE_TAG(self.schema_type) == self.type_tags[0])
             and self._same_names(state)
-            and self._same_members()
+            and (not fields or self._same_members())
             and self._same_entries()
             and (not fields or althaia_all_hold(self.fields, self.watched, ANY))
             and althaia_lists_hold(self.lists)

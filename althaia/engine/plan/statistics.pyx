@@ -90,6 +90,15 @@ def why_no_plan(cls):
 cdef dict _by_class = {}
 
 
+cdef enum:
+    LATELY = 64
+
+# The counters that were asked for lately, and the type version of their class, which CPython never
+# uses twice: at the place of its last bits.
+cdef list _lately = [None] * LATELY
+cdef unsigned int[LATELY] _versions
+
+
 # What was counted for classes that are gone: a counter that is exported must not fall.
 cdef Statistics of_gone = Statistics.__new__(Statistics)
 GONE = "(classes that are gone)"
@@ -99,7 +108,11 @@ def forget(gone):
     """Take the entry away of a class that is gone, and keep its counts; its weak reference calls
     this."""
     cdef Statistics statistics = _by_class.pop(gone.key, None)
+    cdef int place
     if statistics is not None:
+        for place in range(LATELY):
+            if _lately[place] is statistics:
+                _lately[place], _versions[place] = None, 0
         inherit(of_gone.dump, statistics.dump.as_dict())
         inherit(of_gone.load, statistics.load.as_dict())
 
@@ -123,7 +136,15 @@ cpdef Statistics statistics_of(schema_class):
 
 cdef Counters counters_of(schema, int direction):
     """Return the counters of a schema's class and a direction."""
-    cdef Statistics statistics = statistics_of(type(schema))
+    cdef unsigned int version = althaia_type_tag(type(schema)) if ALTHAIA_HAS_GIL else 0
+    cdef unsigned int place = version % LATELY
+    cdef Statistics statistics
+    if version != 0 and _versions[place] == version:
+        statistics = <Statistics>_lately[place]
+    else:
+        statistics = statistics_of(type(schema))
+        if version != 0:
+            _lately[place], _versions[place] = statistics, version
     return statistics.load if direction == LOAD else statistics.dump
 
 

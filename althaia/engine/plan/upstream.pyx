@@ -151,6 +151,7 @@ cdef class Upstream:
         self.SchemaMeta = self.schema["SchemaMeta"]
         self.OrderedSet = self.schema["OrderedSet"]
         self.HookTable = seam.HookTable
+        althaia_read_as_dict(self.HookTable)
         self.schema_attributes = seam.pristine[self.Schema]
         self.ValidationError = self.schema["ValidationError"]
         self.ErrorStore = defined["error_store"]["ErrorStore"]

@@ -55,20 +55,22 @@ cdef plain_many(schema):
     return None if state is None else state.get("many")
 
 
-cdef bint is_first_call(schema, bint inside) except -1:
+cdef bint is_first_call(schema, int direction, bint inside) except -1:
     """Whether this is the first call of an instance, for which nothing is prepared.
 
     Most instances that are built in full are used once, so that a place for plans would be wasted.
     CPython stores the attributes of an instance in the object as long as nobody asks for its
     dictionary. The second look-up of the first call makes the dictionary, which shows from then on
-    that there was a call.
+    that there was a call. So does the first where a class's calls make no second one.
 
     :param inside: whether ``Schema._serialize`` or ``Schema._deserialize`` asks; ``Schema.dump`` or
         ``Schema._do_load``, which call them, have asked before.
     """
     if at_once or not ALTHAIA_HAS_GIL or althaia_dict_there(schema) is not NULL:
         return False
-    if inside:
+    cdef Counters counters = counters_of(schema, direction)
+    counters.unanswered = 0 if inside else counters.unanswered + 1
+    if inside or counters.unanswered > FIRST_PLAN:
         made_dict(schema)
     return True
 
