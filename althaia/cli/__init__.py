@@ -56,6 +56,8 @@ def start() -> None:
 
     :raises SystemExit: with the exit code, where it is not 0.
     """
+    if not sys.flags.safe_path:
+        sys.path[0] = os.getcwd()  # A console script has its own folder there.
     code = main()
     if code:
         raise SystemExit(code)

@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -48,9 +47,6 @@ def run(
     :raises CommandError: the job failed
     """
     redirect.switch_on("python -m althaia")
-    # Modules of the current folder can be imported, as under 'python -m'.
-    if "" not in sys.path and os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
     total = sum(os.path.getsize(file) for file in files if os.path.isfile(file))
     done = 0
     with _ended_by_signal() as go_on, bar(total) as show:

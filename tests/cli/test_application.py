@@ -177,3 +177,11 @@ def test_the_console_script_is_the_command_line():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     module, _, name = project["scripts"]["althaia"].partition(":")
     assert getattr(import_module(module), name) is import_module("althaia.cli").start
+
+
+def test_the_console_script_finds_modules_of_the_current_folder(run, tmp_path):
+    (tmp_path / "start.py").write_text("from althaia.cli import start\nstart()\n")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/shop.py").write_text("from marshmallow import Schema as Empty\n")
+    shown = run(tmp_path / "start.py", "explain", "shop:Empty", cwd=tmp_path / "work")
+    assert shown.returncode == 0, shown.stderr
