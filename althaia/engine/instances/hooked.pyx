@@ -36,8 +36,6 @@ cdef hooked_prototype(schema, InstanceDict state, int direction):
         or not is_untouched(schema, state, vars_of(before.schema))
     ):
         return None
-    if before.hooked is None:
-        before.hooked = []
     for hooked in before.hooked:
         if is_equal(schema, state, own, hooked, direction):
             break
@@ -47,8 +45,10 @@ cdef hooked_prototype(schema, InstanceDict state, int direction):
         if hooked is None or not is_equal(schema, state, own, hooked, direction):
             return None
         before.hooked.append(hooked)
-    # A call of a field of the prototype finds the instance's by these.
-    own.prototype = hooked
+    # A call of a field of the prototype finds the instance's by these. Two threads that assign at
+    # once would both let go of the one before.
+    with cython.critical_section(own):
+        own.prototype = hooked
     return hooked.schema
 
 
@@ -186,6 +186,11 @@ cdef bint are_equal(mine, tuple theirs, OwnFields own, Prototype hooked, schema)
     cdef tuple keys = <tuple>theirs[0], values = <tuple>theirs[1]
     if type(mine) is not dict or len(<dict>mine) != len(keys):
         return False
+    if not ALTHAIA_HAS_GIL:
+        # Another thread may replace a value, to which PyDict_Next() only lends a reference.
+        mine = PyDict_Copy(mine)
+        if len(<dict>mine) != len(keys):
+            return False
     while PyDict_Next(mine, &position, &key, &value):
         if <object>key is not keys[at] or not (
             <object>value is values[at]

@@ -53,6 +53,10 @@ cdef class Prototype:
     # By name: what binding has set on a field, other than its changes.
     cdef dict bindings
 
+    def __cinit__(self):
+        # Not on demand: two threads could each put one there.
+        self.hooked = []
+
     cdef int read(self) except -1:
         """Read how the attributes of an instance are made."""
         self.fields, self.index, self.changes, self.bindings = [], {}, [], {}
