@@ -184,13 +184,13 @@ cdef bint are_equal(mine, tuple theirs, OwnFields own, Prototype hooked, schema)
     cdef PyObject *key
     cdef PyObject *value
     cdef tuple keys = <tuple>theirs[0], values = <tuple>theirs[1]
-    if type(mine) is not dict or len(<dict>mine) != len(keys):
+    if type(mine) is not dict:
         return False
     if not ALTHAIA_HAS_GIL:
         # Another thread may replace a value, to which PyDict_Next() only lends a reference.
         mine = PyDict_Copy(mine)
-        if len(<dict>mine) != len(keys):
-            return False
+    if len(<dict>mine) != len(keys):
+        return False
     while PyDict_Next(mine, &position, &key, &value):
         if <object>key is not keys[at] or not (
             <object>value is values[at]

@@ -400,7 +400,6 @@ cdef dump_with_hooks(
         else:
             data = own_serialized(plan, data, many, frame.schema)
         if plan.post_hooks is not None:
-            data = data
             data = invoke_dump_hooks(plan.post_hooks, data, obj, many, frame.schema)
     if sink is None:
         return data

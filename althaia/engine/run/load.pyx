@@ -372,7 +372,6 @@ cdef load_whole_or_fail(LoadPlan plan, data, LoadFrame frame, bint postprocess):
             plan, processed, frame.root if text else -1, True if frame.many else False, frame
         )
     if changed or plan.has_validators:
-        result = result
         validate_schema(changed or plan.has_schema_validators, result, data, frame)
     errors = frame.stored()
     if errors:

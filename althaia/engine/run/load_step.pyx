@@ -52,12 +52,10 @@ cdef class LoadFrame:
                     inner = (<dict>target)[self.index] = {}
                 target = inner if type(inner) is dict else None
             if target is not None and field_name not in <dict>target:
-                if not upstream.copies_messages:
-                    (<dict>target)[field_name] = messages
-                elif is_flat(messages):
-                    (<dict>target)[field_name] = list(messages)
-                else:
-                    (<dict>target)[field_name] = upstream.copy_containers(messages)
+                if upstream.copies_messages:
+                    flat = is_flat(messages)
+                    messages = list(messages) if flat else upstream.copy_containers(messages)
+                (<dict>target)[field_name] = messages
                 return 0
         self.error_store().store_error(messages, field_name, index=self.index)
 
@@ -237,7 +235,6 @@ cdef class LoadStep(Step):
         if value is not FAILED and self.checks is not None:
             value = self.validate(value, frame)
         if value is not FAILED and self.post_load is not None:
-            value = value
             for function in self.post_load:
                 value = function(value)
         return value

@@ -8,7 +8,6 @@ cdef Plan valid_plan(schema, int direction, bint again=False):
     """
     cdef InstanceDict state = existing_dict(schema)
     cdef Plan plan
-    cdef bint fields
     if state is None:
         return None
     if is_lazy(state):
@@ -18,8 +17,8 @@ cdef Plan valid_plan(schema, int direction, bint again=False):
     if plan is None or (again and plan.declined):
         return plan
     # Around the schema's own method no field is used; what that method calls asks again.
-    fields = again or plan.whole or not plan.around
-    return plan if plan.guard.holds(schema, state, fields) else None
+    holds = plan.guard.holds(schema, state, again or plan.whole or not plan.around)
+    return plan if holds else None
 
 
 cdef bint still_runs(schema, Plan plan, int direction):
