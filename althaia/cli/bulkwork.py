@@ -21,20 +21,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of both commands."""
     add = parser.add_argument
     add("--format", choices=("ndjson", "json", "csv", "parquet"),
-                        help="of what is read; by default the file's name says it")  # fmt: skip
+        help="of what is read; by default the file's name says it")  # fmt: skip
     add("--workers", type=int, default=1, metavar="N",
-                        help="processes of this machine; by default 1, this one")  # fmt: skip
+        help="processes of this machine; by default 1, this one")  # fmt: skip
     add("--dask", metavar="ADDRESS", help="let the workers of a cluster do it")
     add("--errors-to", metavar="FILE", help="each problem as a line of JSON")
     add("--empty", choices=("field", "text", "missing", "null"), default="field",
-                        help="what an empty cell of CSV means; by default a text where the field "
-                             "accepts an empty one, else no value; missing leaves nulls of "
-                             "Parquet out, too")  # fmt: skip
+        help="what an empty cell of CSV means; by default a text where the field "
+             "accepts an empty one, else no value; missing leaves nulls of "
+             "Parquet out, too")  # fmt: skip
     add("--most-unpacked", type=int, metavar="BYTES",
-                        help="how large a .gz may become; by default 200 times its size, and "
-                             "64 MiB for a small one")  # fmt: skip
+        help="how large a .gz may become; by default 200 times its size, and "
+             "64 MiB for a small one")  # fmt: skip
     add("--show", type=int, default=10, metavar="N",
-                        help="print the first N problems; by default 10")  # fmt: skip
+        help="print the first N problems; by default 10")  # fmt: skip
 
 
 def run(

@@ -168,13 +168,13 @@ cdef int drop_published(schema, InstanceDict state, int direction):
     """Drop the published plan, if there is one, and that of the other direction if it is stale."""
     if state.published(direction) is not None:
         drop(schema, state, direction)
-        drop_stale(schema, state, 1 - direction)
+        drop_stale(schema, state, LOAD if direction == DUMP else DUMP)
 
 
 cdef Plan build_and_publish(schema, InstanceDict state, int direction):
     cdef Plan plan
     cdef Counters counters
-    drop_stale(schema, state, 1 - direction)
+    drop_stale(schema, state, LOAD if direction == DUMP else DUMP)
     plan = build_plan(schema, direction)
     counters = <Counters>plan.statistics
     althaia_count(&counters.built, 1)
