@@ -34,6 +34,8 @@ cdef class Analysis:
     # The class that was watched last; the last argument of state_of(), and its attributes.
     cdef object _last_type, _last_field
     cdef dict _last_state
+    # The steps of the fields that ``Inferred`` ones make, once one is there.
+    cdef public dict inferred
     cpdef watch_type(self, cls)
     cpdef watch_field(self, field)
     cpdef dict state_of(self, field)

@@ -1,6 +1,8 @@
 """What only marshmallow 3 has: ``make test-others`` runs it on 3.26.2 and on two older releases."""
 
+import copy
 import datetime
+import decimal
 import uuid
 import warnings
 
@@ -36,6 +38,52 @@ def test_values(ma, log, kind):
         log.attempt(schema.dump, {"f": value})
         log.attempt(schema.load, {"f": value})
         log.attempt(schema.loads, f'{{"f": "{value}"}}')
+
+
+INFERRED = [
+    *("text", b"bytes", b"\xff", 1, True, 1.5, (1, "x"), [1], {1}, {"a": 1}, None, float("nan")),
+    *(object, MOMENT, MOMENT.date(), MOMENT.time(), MOMENT - MOMENT, uuid.UUID(int=5)),
+    *(decimal.Decimal("1.50"), type("Text", (str,), {})("y")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("option", ["fields", "additional"])
+@pytest.mark.parametrize("mapping", ["upstream's", "own", "changed", "replaced"])
+def test_fields_that_only_meta_names(ma, log, mapping, option):
+    class Upper(ma.fields.String):
+        def _serialize(self, value, attr, obj, **kwargs):
+            log("upper", value, attr, self.name, type(self.root).__name__)
+            return str(value).upper()
+
+    class S(ma.Schema):
+        Meta = type("Meta", (), {option: ("v", "w", "a"), "datetimeformat": "rfc"})
+        a = ma.fields.Integer()
+        TYPE_MAPPING = dict(ma.Schema.TYPE_MAPPING)
+        if mapping == "own":
+            TYPE_MAPPING |= {str: Upper, dict: ma.fields.List, float: ma.fields.Integer}
+            del TYPE_MAPPING[bytes]
+
+    reused, parent = S(), ma.Schema.from_dict({"n": ma.fields.Nested(S, many=True)})()
+    for round in range(3):
+        for value in INFERRED:
+            data = {"v": value, "w": 1, "a": "2"}
+            for schema in (reused, S(), S(only=("v",)), S(exclude=("a",))):
+                log.attempt(schema.dump, data)
+                log.attempt(schema.dumps, data)
+                log.attempt(schema.load, data)
+            log.attempt(reused.dump, [data, {"w": value}], many=True)
+            log.attempt(parent.dump, {"n": [data]})
+        if mapping == "changed":
+            S.TYPE_MAPPING[int] = (Upper, ma.fields.Float, ma.fields.Raw)[round]
+        elif mapping == "replaced":
+            S.TYPE_MAPPING = {str: Upper} if round else {}
+    one, other = S(), S()
+    one.dump({"v": MOMENT})
+    copied = copy.deepcopy(one)
+    log("made", [(n, type(f).__name__, f.name, f.parent is other) for n, f in other.fields.items()])
+    log("found", other.fields["v"]._field_cache, copied.fields["v"].parent is copied)
+    other.fields["v"]._field_cache[int] = 1
+    log("alone", one.fields["w"]._field_cache, sorted(vars(S().fields["w"])))
 
 
 @pytest.mark.parametrize("name", ["self", "Other", "nobody"])

@@ -1,10 +1,67 @@
 """Fields that do not convert their values: ``Raw``, and every field that only validates. And
-``Inferred``, which finds the field of another class by each value's type."""
+``Inferred``, which converts each value as the field of another class does."""
+
+
+@cython.no_gc_clear
+cdef class DumpInferred(DumpStep):
+    """Converts as a field of the class that the schema has for the value's type.
+
+    :param classes: ``Schema.TYPE_MAPPING``, which each value is looked up in.
+    :param steps: by class of upstream's: the step of a field that nobody else has.
+    """
+
+    label = "by the value's type"
+    cdef public dict classes, steps
+
+    cdef convert(self, value, obj, DumpFrame frame):
+        cls = self.classes.get(type(value))
+        if cls is None:
+            return value
+        step = self.steps.get(cls)
+        if step is None:
+            return self.by_field(value, obj, frame)
+        return (<DumpStep>step).convert(value, obj, frame)
+
+    cdef bint write(self, value, obj, DumpFrame frame, Sink sink) except -1:
+        step = self.steps.get(self.classes.get(type(value)))
+        if step is None:
+            return DumpStep.write(self, value, obj, frame, sink)
+        return (<DumpStep>step).write(value, obj, frame, sink)
+
+
+# What upstream has for types of values; no field of another class is made for a plan.
+INFERRED = (
+    "String", "DateTime", "Float", "Boolean", "Raw", "Integer", "UUID", "Time", "Date",
+    "TimeDelta", "Decimal",
+)
 
 
 def dump_inferred(analysis, field, options):
+    classes = analysis.schema_value("TYPE_MAPPING")
+    if type(classes) is not dict:
+        raise NotPlannable(f"TYPE_MAPPING is a {type(classes).__qualname__}")
+    if analysis.field_value(field, "parent") is not analysis.schema:
+        raise NotPlannable("it was bound to another schema")
+    if analysis.inferred is None:
+        analysis.inferred = inferred_steps(analysis)
     options = analysis.with_own_slot(options)
-    return CallDumpStep(field, method_slot=analysis.new_slot(), **options)
+    return DumpInferred(field, classes=classes, steps=analysis.inferred, **options)
+
+
+def inferred_steps(analysis):
+    """Return the steps that the ``Inferred`` fields of a schema share, by class."""
+    cdef dict steps = {}
+    for cls in [analysis.upstream.fields[name] for name in INFERRED]:
+        for base in seam.pristine.keys() & set(cls.__mro__):
+            for name in ("__init__", "_bind_to_schema"):
+                if vars(base).get(name) is not seam.pristine[base].get(name):
+                    raise NotPlannable(f"{name} of {base.__qualname__} is replaced")
+        field = cls()
+        field._bind_to_schema("", analysis.schema)
+        step = inner_dump_step(analysis, field, None)
+        if step.narrow:
+            steps[cls] = step
+    return steps
 
 
 KINDS += [
