@@ -69,29 +69,11 @@ def _plain_word(value):
 
 
 _PLAIN_REPR = (
-    type(...),
-    type(NotImplemented),
-    complex,
-    bytes,
-    bytearray,
-    range,
-    slice,
-    dt.datetime,
-    dt.date,
-    dt.time,
-    dt.timedelta,
-    dt.timezone,
-    decimal.Decimal,
-    fractions.Fraction,
-    uuid.UUID,
-    ipaddress.IPv4Address,
-    ipaddress.IPv6Address,
-    ipaddress.IPv4Interface,
-    ipaddress.IPv6Interface,
-    ipaddress.IPv4Network,
-    ipaddress.IPv6Network,
-    re.Pattern,
-)
+    type(...), type(NotImplemented), complex, bytes, bytearray, range, slice, dt.datetime, dt.date,
+    dt.time, dt.timedelta, dt.timezone, decimal.Decimal, fractions.Fraction, uuid.UUID, re.Pattern,
+    ipaddress.IPv4Address, ipaddress.IPv6Address, ipaddress.IPv4Interface, ipaddress.IPv6Interface,
+    ipaddress.IPv4Network, ipaddress.IPv6Network,
+)  # fmt: skip
 # The word for each value of a class without identity.
 _PLAIN = {
     str: _TextWords().__getitem__,

@@ -121,6 +121,10 @@ class Log:
         """Set ``target.name`` until the end of the scenario (for the library's own classes)."""
         return self._stack.enter_context(mock.patch.object(target, name, value, create=True))
 
+    def at_end(self, function):
+        """Call ``function`` at the end of the scenario, whatever happens in it."""
+        self._stack.callback(function)
+
     def close(self):
         self._stack.close()
         self.outcome.watched = [self._describe(value) for value in self._watched]
@@ -148,6 +152,10 @@ MODES = ["no-plans"] if engine is None else ["plans", "no-plans"]
 FIRST_USES = "first-uses"
 FROM_FIRST_USE = MODES if engine is None else [*MODES, FIRST_USES]
 """A file's ``MODES`` whose scenarios run also as a schema's first calls, which have no plan."""
+TEXT = "text"
+"""``schema.dumps`` stands in the place of ``schema.dump``."""
+FROM_TEXT = "from-text"
+"""``schema.loads`` stands in the place of ``schema.load``."""
 
 
 @contextlib.contextmanager
@@ -230,8 +238,6 @@ def check(expected, actual, function, arguments):
 
 # ---- Through text ---------------------------------------------------------------------
 
-TEXT = "text"
-FROM_TEXT = "from-text"
 # The bodies of classes have it not.
 _OPTIMIZED = inspect.CO_OPTIMIZED
 
@@ -299,35 +305,25 @@ def _expected(function, arguments):
     return _last[2]
 
 
-def compare(function, *, plans=engine is not None, **arguments):
+def compare(function, mode=MODES[0], **arguments):
     """Fail the test when the two libraries differ in ``function``.
 
     :raises differ.Differ: with the input and the first difference.
     """
-    expected = _expected(function, arguments)
-    with plans_at_once() if plans else plans_off():
-        actual = run(function, ours, **arguments)
-    check(expected, actual, function, arguments)
-
-
-def compare_first_uses(function, **arguments):
-    """The same with plans as in production: a schema's first calls have none.
-
-    :raises differ.Differ: with the input and the first difference.
-    """
-    check(_expected(function, arguments), run(function, ours, **arguments), function, arguments)
-
-
-def compare_from_text(function, **arguments):
-    """The same with plans, and ``schema.loads`` in the place of ``schema.load``.
-
-    :raises differ.Differ: with the input and the first difference.
-    """
-    with loads_for_load(upstream) as texts:
-        expected = run(function, upstream, **arguments)
-    if not texts:
-        return
-    with loads_for_load(ours), plans_at_once():
+    if mode == TEXT:
+        function = through_text(function)
+    if mode == FROM_TEXT:
+        with loads_for_load(upstream) as texts:
+            expected = run(function, upstream, **arguments)
+        if not texts:
+            return
+    else:
+        expected = _expected(function, arguments)
+    with contextlib.ExitStack() as stack:
+        if mode == FROM_TEXT:
+            stack.enter_context(loads_for_load(ours))
+        if mode != FIRST_USES:
+            stack.enter_context(plans_off() if mode == "no-plans" else plans_at_once())
         actual = run(function, ours, **arguments)
     check(expected, actual, function, arguments)
 
@@ -340,19 +336,10 @@ def scenario(function, modes=MODES):
         modes = [*modes, *(m for m, name in names.items() if _mentions(function.__code__, name))]
 
     def test(mode, **arguments):
-        if mode == TEXT:
-            compare(through_text(function), **arguments)
-        elif mode == FROM_TEXT:
-            compare_from_text(function, **arguments)
-        elif mode == FIRST_USES:
-            compare_first_uses(function, **arguments)
-        else:
-            compare(function, plans=mode == "plans", **arguments)
+        compare(function, mode, **arguments)
 
-    test.__name__ = function.__name__
-    test.__qualname__ = function.__qualname__
-    test.__module__ = function.__module__
-    test.__doc__ = function.__doc__
+    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        setattr(test, name, getattr(function, name))
     switch = inspect.Parameter("mode", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     test.__signature__ = inspect.Signature([switch, *parameters])
     test = pytest.mark.parametrize("mode", modes)(test)

@@ -855,6 +855,48 @@ def subclass(*bases):
     return Own
 
 
+def watching(ma, log):
+    """A field class that shows what it sees of itself and its schema whenever it runs."""
+
+    class Watching(ma.fields.String):
+        def see(self, what):
+            own, parent, root = sorted(vars(self)), self.parent, self.root
+            log(what, self.name, [name for name in own if name.startswith("own_")])
+            log("in", type(parent).__name__, type(root).__name__, parent is root)
+            log("tag", getattr(root, "tag", None))
+
+        def _serialize(self, value, attr, obj, **kwargs):
+            self.see("serialize")
+            return super()._serialize(value, attr, obj, **kwargs)
+
+        def _deserialize(self, value, attr, data, **kwargs):
+            self.see("deserialize")
+            return super()._deserialize(value, attr, data, **kwargs)
+
+    return Watching
+
+
+def state(log, schema):
+    """Show what there is of a schema, on its way or later, and whose its fields are.
+
+    Reading a name that is not made yet is what builds it.
+    """
+    log("names", type(schema).__name__, sorted(vars(schema)))
+    for name in ("fields", "load_fields", "dump_fields", "declared_fields"):
+        found = getattr(schema, name, {})
+        log(name, type(found), [(key, field is None) for key, field in found.items()])
+    declared, held = schema.declared_fields, getattr(schema, "fields", {})
+    for name, field in declared.items():
+        if field is not None:
+            log("field", name, field.name, type(field).__name__, list(vars(field)))
+            log("bound", field.parent is schema, getattr(field, "root", None) is schema)
+            shared = type(schema)._declared_fields.get(name)
+            log("same", field is held.get(name), field is shared)
+    for name in ("only", "exclude", "load_only", "dump_only", "many", "partial", "unknown"):
+        log(name, getattr(schema, name, "none"))
+    log("messages", schema.error_messages)
+
+
 def written(names, parameters, **bodies):
     """Functions by their names, of the same parameters, each given as the text of its body.
 

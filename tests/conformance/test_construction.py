@@ -5,7 +5,7 @@ import copy
 
 import pytest
 
-from tests.conformance.material import written
+from tests.conformance.material import state, written
 
 pytestmark = pytest.mark.usefixtures("hooked_at_once")
 
@@ -30,19 +30,6 @@ def fields_of(ma):
 def schema(ma, **members):
     members = {"method": lambda self, obj: type(self).__name__, **fields_of(ma), **members}
     return type("Made", (ma.Schema,), members)
-
-
-def state(log, instance):
-    """What there is of a schema on its way."""
-    log("names", sorted(vars(instance)))
-    for name in ("fields", "load_fields", "dump_fields", "declared_fields"):
-        if name in vars(instance):
-            log(name, list(getattr(instance, name)))
-    for name, field in instance.declared_fields.items():
-        log("field", name, field.name, field.parent is instance, list(vars(field)))
-    for name in ("only", "exclude", "load_only", "dump_only", "many", "partial", "unknown"):
-        log(name, getattr(instance, name, "none"))
-    log("messages", instance.error_messages)
 
 
 HOOKS = written(

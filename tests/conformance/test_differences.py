@@ -12,6 +12,8 @@ import subprocess
 import sys
 import warnings
 import weakref
+from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -30,11 +32,11 @@ planned_only = pytest.mark.skipif(
 )
 
 
-def differs(upstream, ours):
+def differs(upstream, ours, mark=planned_only):
     """Make a test of ``function(ma)``, of what it returns: upstream's, and ours with plans."""
 
     def make(function):
-        @planned_only
+        @mark
         def test():
             assert function(UPSTREAM) == upstream
             with plans_at_once():
@@ -46,17 +48,12 @@ def differs(upstream, ours):
     return make
 
 
-def days_of_a_class(ma):
+@differs("days", None, compiled_only)
+def test_accepted_the_name_in_an_attribute_error(ma):
     schema = ma.Schema.from_dict({"f": ma.fields.TimeDelta()})()
     with pytest.raises(AttributeError, match="'Schema' has no attribute 'days'") as caught:
         schema.dump({"f": type("Schema", (), {})})
-    return caught.value
-
-
-@compiled_only
-def test_accepted_the_name_in_an_attribute_error():
-    assert days_of_a_class(UPSTREAM).name == "days"
-    assert days_of_a_class(OURS).name is None
+    return caught.value.name
 
 
 @compiled_only
@@ -173,7 +170,8 @@ def test_accepted_attribute_access_redefined_before_somebody_looks(change):
     assert "f" in type(schema)().fields
 
 
-def kept_error(ma):
+@differs(True, False)
+def test_accepted_an_error_that_is_never_raised_has_a_traceback(ma):
     kept = []
 
     class Keeping(ma.fields.Integer):
@@ -182,16 +180,10 @@ def kept_error(ma):
             return kept[-1]
 
     schema = ma.Schema.from_dict({"f": Keeping(required=True)})()
-    with plans_at_once():
-        assert schema.validate({}) == {"f": ["Missing data for required field."]}
-    return kept[-1]
-
-
-@planned_only
-def test_accepted_an_error_that_is_never_raised():
-    assert kept_error(UPSTREAM).messages == kept_error(OURS).messages
-    assert kept_error(UPSTREAM).__traceback__ is not None
-    assert kept_error(OURS).__traceback__ is None
+    missing = ["Missing data for required field."]
+    assert schema.validate({}) == {"f": missing}
+    assert kept[-1].messages == missing
+    return kept[-1].__traceback__ is not None
 
 
 @differs([{"a": "a", "changed": 1}] * 2, [{"a": "a", "b": 1}, {"a": "a", "changed": 1}])
@@ -257,24 +249,18 @@ def test_accepted_a_render_module_that_a_hook_sets_is_used_by_the_next_call(ma):
     return [schema.dumps({"a": number}) for number in (0, 0, 1, 1)][2:]
 
 
-@planned_only
-def test_accepted_json_that_is_replaced_during_a_call_is_seen_by_the_next_call(monkeypatch):
+@differs(["replaced", "replaced"], ['{"a": 1}', "replaced"])
+def test_accepted_json_that_is_replaced_during_a_call_is_seen_by_the_next_call(ma):
     class Row:
         @property
         def a(self):
-            monkeypatch.setattr(json, "dumps", lambda *args, **options: "replaced")
+            patch.setattr(json, "dumps", lambda *args, **options: "replaced")
             return 1
 
-    def dumped(ma):
-        schema = ma.Schema.from_dict({"a": ma.fields.Integer()})()
-        schema.dumps({"a": 1})
-        texts = [schema.dumps(Row()), schema.dumps(Row())]
-        monkeypatch.undo()
-        return texts
-
-    with plans_at_once():
-        assert dumped(UPSTREAM) == ["replaced", "replaced"]
-        assert dumped(OURS) == ['{"a": 1}', "replaced"]
+    schema = ma.Schema.from_dict({"a": ma.fields.Integer()})()
+    schema.dumps({"a": 1})
+    with pytest.MonkeyPatch.context() as patch:
+        return [schema.dumps(Row()), schema.dumps(Row())]
 
 
 @differs([{}, {}], [{"n": {"x": ["Missing data for required field."]}}, {}])
@@ -287,16 +273,15 @@ def test_accepted_a_list_of_partials_that_a_validator_changes_is_seen_by_the_nex
     return [schema.validate({"a": 1, "n": {}}, partial=partial) for _ in range(2)]
 
 
-@planned_only
-def test_accepted_what_is_behind_the_modules_that_helpers_use_is_not_seen(monkeypatch):
-    schemas = [ma.Schema.from_dict({"f": ma.fields.Integer()})() for ma in (UPSTREAM, OURS)]
-    with plans_at_once():
-        for schema in schemas:
-            assert schema.load({"f": 1}) == {"f": 1}
-        monkeypatch.setattr(inspect, "isgenerator", lambda value: True)
-        with pytest.raises(TypeError, match="not iterable"):
-            schemas[0].load({"f": 1})
-        assert schemas[1].load({"f": 1}) == {"f": 1}
+@differs([{"f": 1}, "'NoneType' object is not iterable"], [{"f": 1}, {"f": 1}])
+def test_accepted_what_is_behind_the_modules_that_helpers_use_is_not_seen(ma):
+    schema = ma.Schema.from_dict({"f": ma.fields.Integer()})()
+    found = [schema.load({"f": 1})]
+    with mock.patch.object(inspect, "isgenerator", return_value=True):
+        try:
+            return [*found, schema.load({"f": 1})]
+        except TypeError as error:
+            return [*found, str(error)]
 
 
 @differs([{"key 0": 0}, {"key 1": 1}], [{"b": 0}, {"b": 1}])
@@ -428,34 +413,26 @@ def test_accepted_nothing_is_handled_while_an_attribute_is_asked_for(ma):
     return found
 
 
-@compiled_only
+@differs("schema.py", Path(__file__).name, compiled_only)
 @pytest.mark.skipif(engine is None, reason="marshmallow's own code makes instances")
-def test_accepted_the_line_of_a_warning_from_on_bind_field():
-    def line(ma):
-        class S(ma.Schema):
-            a = ma.fields.Integer()
+def test_accepted_the_line_of_a_warning_from_on_bind_field(ma):
+    class S(ma.Schema):
+        a = ma.fields.Integer()
 
-            def on_bind_field(self, field_name, field_obj):
-                warnings.warn("bound", stacklevel=2)
+        def on_bind_field(self, field_name, field_obj):
+            warnings.warn("bound", stacklevel=2)
 
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            S()
-        return caught[0].filename
-
-    assert line(UPSTREAM).endswith("schema.py")
-    assert line(OURS) == __file__
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        S()
+    return Path(caught[0].filename).name
 
 
 @planned_only
 @pytest.mark.parametrize(("change", "given"), [("append", (1, 2)), ("pop", (1,))])
 def test_accepted_a_list_that_changes_while_a_tuple_loads_it(change, given):
     items = [1, 2]
-
-    def changing(value):
-        getattr(items, change)(*[3] * (change == "append"))
-
-    raw = OURS.fields.Raw(validate=changing)
+    raw = OURS.fields.Raw(validate=lambda value: getattr(items, change)(*[3] * (change != "pop")))
     with plans_at_once():
         loaded = OURS.Schema.from_dict({"f": OURS.fields.Tuple((raw, raw))})().load({"f": items})
     assert loaded == {"f": given}
@@ -477,21 +454,16 @@ def test_accepted_instances_that_share_a_dictionary_have_methods_of_their_own():
             second.__dict__ = first.__dict__
             return second.dump({})["a"]
 
-    assert called(UPSTREAM) == "first"
-    assert called(OURS) == "second"
+    assert (called(UPSTREAM), called(OURS)) == ("first", "second")
 
 
-@planned_only
-def test_accepted_an_error_without_messages_of_a_hook():
-    def loads(ma):
-        class S(ma.Schema):
-            @ma.pre_load
-            def fail(self, data, **kwargs):
-                raise ma.ValidationError({})
+@differs(UnboundLocalError, OURS.ValidationError)
+def test_accepted_an_error_without_messages_of_a_hook(ma):
+    class S(ma.Schema):
+        @ma.pre_load
+        def fail(self, data, **kwargs):
+            raise ma.ValidationError({})
 
-        return S().load
-
-    with pytest.raises(UnboundLocalError):
-        loads(UPSTREAM)({})
-    with plans_at_once(), pytest.raises(OURS.ValidationError):
-        loads(OURS)({})
+    with pytest.raises((UnboundLocalError, ma.ValidationError)) as caught:
+        S().load({})
+    return caught.type

@@ -1,73 +1,21 @@
 """Fields of the user's own in lazy instances: whose code sees what, how often, in which order."""
 
 import datetime as dt
+from unittest import mock
 
 import pytest
 
 from benchmarks.third_party import library
-from tests.conformance.material import meta, subclass
+from tests.conformance.material import Plain, meta, subclass, watching
 
-
-def watching(ma, log, base="String"):
-    """A field class that shows what it sees of its schema whenever it runs."""
-
-    class Watching(getattr(ma.fields, base)):
-        def see(self, what):
-            log(
-                what,
-                self.name,
-                type(self.parent).__name__,
-                type(self.root).__name__,
-                self.parent is self.root,
-                getattr(self.root, "tag", None),
-            )
-
-        def _serialize(self, value, attr, obj, **kwargs):
-            self.see("serialize")
-            return super()._serialize(value, attr, obj, **kwargs)
-
-        def _deserialize(self, value, attr, data, **kwargs):
-            self.see("deserialize")
-            return super()._deserialize(value, attr, data, **kwargs)
-
-    return Watching
-
-
-def schema(ma, log, **members):
-    own = watching(ma, log)
-    fields = ma.fields
-
-    class Inner(ma.Schema):
-        own = watching(ma, log)()
-        plain = fields.Int()
-
-    class Outer(ma.Schema):
-        id = fields.Int()
-        own = watching(ma, log)(load_default="d")
-        inner = fields.Nested(Inner)
-        listed = fields.List(watching(ma, log)())
-        pairs = fields.Dict(keys=fields.Str(), values=watching(ma, log)())
-        several = fields.Tuple((fields.Int(), watching(ma, log)()))
-        nested = fields.List(fields.Nested(Inner))
-        for name, member in members.items():
-            locals()[name] = member
-        del name, member
-
-    assert own
-    return Outer
+ITEM = {"own": "o", "plain": 3}
 
 
 def source(number=1):
-    inner = {"own": "o", "plain": 3}
     return {
-        "id": number,
-        "own": f"own {number}",
-        "inner": inner,
-        "listed": ["a", "b"],
-        "pairs": {"k": "v"},
-        "several": (1, "x"),
-        "nested": [inner, inner],
-    }
+        "id": number, "own": f"own {number}", "inner": ITEM, "listed": ["a", "b"],
+        "pairs": {"k": "v"}, "several": (1, "x"), "nested": [ITEM, ITEM],
+    }  # fmt: skip
 
 
 def record(number=1):
@@ -75,7 +23,21 @@ def record(number=1):
 
 
 def made(ma, log, **members):
-    cls = schema(ma, log, **(members or {"also": ma.fields.Raw()}))
+    """A function that makes instances of a class with fields of the user's own in every place."""
+    own, fields = watching(ma, log), ma.fields
+    Inner = ma.Schema.from_dict({"own": own(), "plain": fields.Int()}, name="Inner")
+    members = {
+        "id": fields.Int(),
+        "own": own(load_default="d"),
+        "inner": fields.Nested(Inner),
+        "listed": fields.List(own()),
+        "pairs": fields.Dict(keys=fields.Str(), values=own()),
+        "several": fields.Tuple((fields.Int(), own())),
+        "nested": fields.List(fields.Nested(Inner)),
+        "also": fields.Raw(),
+        **members,
+    }
+    cls = type("Outer", (ma.Schema,), members)
 
     def make(number=0, **options):
         one = cls(**options)
@@ -103,7 +65,7 @@ def test_fields_that_define_fail(ma, log, base):
             raise self.make_error(key, values="a, b", **kwargs)
 
     own = Failing(ma.fields.Int()) if base == "List" else Failing()
-    make = made(ma, log, failing=own, also=ma.fields.Raw())
+    make = made(ma, log, failing=own)
     for i in range(20):
         for value in (["1"], "2", "unknown"):
             log.attempt(make(i).load, {"failing": value, "also": 1})
@@ -306,18 +268,11 @@ def test_webargs_fields_that_change(ma, log):
         log.attempt(one.load, {"tags": "a;b,c"})
         log.attempt(cls().load, {"tags": "a;b,c"})
 
-    both()
-    one.fields["tags"].delimiter = ";"
-    both()
-    one.fields["tags"].delimiter = ""
-    both()
-    one.fields["tags"].delimiter = ","
-    mixin = webargs.DelimitedFieldMixin
-    dumps, loads = mixin._serialize, mixin._deserialize
-    mixin._serialize = lambda self, value, attr, obj, **kwargs: "replaced"
-    mixin._deserialize = lambda self, value, attr, data, **kwargs: "replaced"
-    both()
-    mixin._serialize, mixin._deserialize = dumps, loads
+    for one.fields["tags"].delimiter in (",", ";", "", ","):
+        both()
+    mixin, methods = webargs.DelimitedFieldMixin, ("_serialize", "_deserialize")
+    with mock.patch.multiple(mixin, **dict.fromkeys(methods, lambda *args, **options: "replaced")):
+        both()
     both()
 
 
@@ -336,12 +291,10 @@ COMPUTED = {
     "default_timezone": ("AwareDateTime", zone_of, "2024-01-01T10:00:00"),
     "timezone": ("NaiveDateTime", zone_of, "2024-01-01T10:00:00+00:00"),
     "allow_nan": ("Decimal", is_even, "NaN"),
-    "required": ("Integer", is_even, None),
-    "allow_none": ("Integer", is_even, None),
+    **dict.fromkeys(("required", "allow_none"), ("Integer", is_even, None)),
     "strict": ("Integer", is_even, "1.5"),
     "as_string": ("Integer", is_even, 1),
-    "load_default": ("Integer", lambda far: far, None),
-    "dump_default": ("Integer", lambda far: far, None),
+    **dict.fromkeys(("load_default", "dump_default"), ("Integer", lambda far: far, None)),
     "truthy": ("Boolean", lambda far: {f"t{far}"}, "t2"),
 }
 
@@ -405,11 +358,13 @@ def shop(ma, log):
     books = [Book(isbn=f"i{i}", edition=i, title=f"t{i}") for i in range(3)]
     session.add_all([Author(id=1, name="a", books=books[:2]), Author(id=2), books[2]])
     session.commit()
-    return foreign, Author, Book, session, engine
+    log.at_end(engine.dispose)
+    log.at_end(session.close)
+    return foreign, Author, Book, session
 
 
 def test_related_of_marshmallow_sqlalchemy(ma, log):
-    foreign, Author, Book, session, engine = shop(ma, log)
+    foreign, Author, Book, session = shop(ma, log)
     related, listed = foreign.fields.Related, foreign.fields.RelatedList
 
     class Auto(foreign.SQLAlchemyAutoSchema):
@@ -451,12 +406,10 @@ def test_related_of_marshmallow_sqlalchemy(ma, log):
     log("another column", one.dump(book))
     one.fields["author"].columns = ["id", "name"]
     log("other columns", one.dump(book))
-    session.close()
-    engine.dispose()
 
 
 def test_instances_of_marshmallow_sqlalchemy(ma, log):
-    foreign, Author, Book, session, engine = shop(ma, log)
+    foreign, Author, Book, session = shop(ma, log)
 
     class BookSchema(foreign.SQLAlchemyAutoSchema):
         Meta = meta(model=Book, load_instance=True)
@@ -478,14 +431,12 @@ def test_instances_of_marshmallow_sqlalchemy(ma, log):
         log.attempt(AuthorSchema(session=session).load, {"books": [{"isbn": 3}]})
         session.rollback()
         log("transient", shown(AuthorSchema(transient=True).load(record)))
-    session.close()
-    engine.dispose()
 
 
 @pytest.mark.parametrize("inner", ["auto", "made", "own load", "own session", "no session"])
 def test_nested_loads_of_marshmallow_sqlalchemy(ma, log, inner):
     """A nested load is the field's own: it gives its session to the schema, and calls ``load``."""
-    foreign, Author, Book, session, engine = shop(ma, log)
+    foreign, Author, Book, session = shop(ma, log)
 
     class Plain(ma.Schema):
         isbn = ma.fields.String(required=True)
@@ -551,21 +502,16 @@ def test_nested_loads_of_marshmallow_sqlalchemy(ma, log, inner):
     names = foreign.SQLAlchemyAutoSchema.load.__globals__
     cast = names.get("_cast_data")
     if cast is not None:
-        names["_cast_data"] = lambda data: (log("cast", data), data)[1]
-        try:
+        with mock.patch.dict(names, _cast_data=lambda data: (log("cast", data), data)[1]):
             log.attempt(load, Writer(transient=True), {"book": one})
             log.attempt(load, made, {"books": [one]})
-        finally:
-            names["_cast_data"] = cast
-    session.close()
-    engine.dispose()
 
 
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.usefixtures("hooked_at_once")
 def test_nested_schemas_that_get_a_session_are_their_instances_own(ma, log, own):
     """The nested field is the only one, so that nothing else makes room for its instance's own."""
-    foreign, Author, Book, session, engine = shop(ma, log)
+    foreign, Author, Book, _ = shop(ma, log)
 
     class Inner(foreign.SQLAlchemyAutoSchema):
         Meta = meta(model=Book)
@@ -591,8 +537,6 @@ def test_nested_schemas_that_get_a_session_are_their_instances_own(ma, log, own)
         log.attempt(one.load, {"book": {"isbn": number}})
         schemas.append(one.fields["book"].schema)
         log("schema", schemas[-1].session, one.fields["book"].parent is one, len(set(schemas)))
-    session.close()
-    engine.dispose()
 
 
 def test_links_of_flask_marshmallow(ma, log):
@@ -622,19 +566,11 @@ def test_links_of_flask_marshmallow(ma, log):
             }
         )
 
-    class Bag:
-        def __init__(self, **values):
-            self.__dict__.update(values)
-
     objects = [
-        {"name": "n", "inner": {"name": "i"}},
-        Bag(name="n", inner=Bag(name=3)),
-        Bag(name="", inner=None),
-        {"name": None, "inner": {"name": None}},
-        {"inner": {}},
-        {"name": "n"},
-        Bag(name="n", inner=7),
-    ]
+        {"name": "n", "inner": {"name": "i"}}, Plain(name="n", inner=Plain(name=3)), {"name": "n"},
+        Plain(name="", inner=None), {"name": None, "inner": {"name": None}}, {"inner": {}},
+        Plain(name="n", inner=7),
+    ]  # fmt: skip
     with app.test_request_context():
         for _ in range(4):
             for obj in objects:
@@ -662,19 +598,12 @@ def test_links_by_another_url_for(ma, log):
             "links": foreign.Hyperlinks({"self": foreign.URLFor("b")}),
         }
     )
-    before = foreign.url_for
-    try:
-        for round in range(4):
-            foreign.url_for = lambda name, at=round, **values: (at, name, values)
-            log("dumped", cls().dump({"id": 3}))
-        kept, foreign._tpl = foreign._tpl, lambda text: None
-        try:
-            log("another meaning", cls().dump({"id": 3}))
-        finally:
-            foreign._tpl = kept
-        log("as before", cls().dump({"id": 3}))
-    finally:
-        foreign.url_for = before
+    for round in range(4):
+        log.patch(foreign, "url_for", lambda name, at=round, **values: (at, name, values))
+        log("dumped", cls().dump({"id": 3}))
+    with mock.patch.object(foreign, "_tpl", return_value=None):
+        log("another meaning", cls().dump({"id": 3}))
+    log("as before", cls().dump({"id": 3}))
 
 
 def test_one_of_several_schemas(ma, log):

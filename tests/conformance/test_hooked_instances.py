@@ -6,29 +6,12 @@ from collections import OrderedDict
 
 import pytest
 
-from tests.conformance.material import subclass, written
+from tests.conformance.material import subclass, watching, written
 
 pytestmark = pytest.mark.usefixtures("hooked_at_once")
 
 OBJ = {"id": 1, "own": "x", "listed": ["a"], "pair": (1, "b"), "inner": {"x": "c"}, "call": 5}
 RECORD = {"id": "1", "own": "x", "listed": ["a"], "pair": ["1", "b"], "inner": {"x": "c"}}
-
-
-def watching(ma, log):
-    class Watching(ma.fields.String):
-        def see(self, what):
-            log(what, self.name, getattr(self.root, "tag", None), type(self.parent).__name__)
-            log("own names", sorted(key for key in vars(self) if key.startswith("own_")))
-
-        def _serialize(self, value, attr, obj, **kwargs):
-            self.see("serialize")
-            return super()._serialize(value, attr, obj, **kwargs)
-
-        def _deserialize(self, value, attr, data, **kwargs):
-            self.see("deserialize")
-            return super()._deserialize(value, attr, data, **kwargs)
-
-    return Watching
 
 
 def schema(ma, log, on_bind=None, init=None, **members):

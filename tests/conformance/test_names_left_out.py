@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conformance.material import meta, written
+from tests.conformance.material import meta, state, written
 from tests.conformance.test_foreign_fields import shop
 
 ROW = {"id": 1, "name": "n", "inner": {"id": 2, "name": "m"}, "all": [{"id": 3}], "gone": 4}
@@ -65,19 +65,6 @@ def use(log, made):
     log.attempt(made.dump, [ROW, ROW] if made.many else ROW)
     log.attempt(made.load, [RECORD] if made.many else dict(RECORD))
     log.attempt(made.load, [REFUSED] if made.many else dict(REFUSED))
-
-
-def state(log, made):
-    """What a schema has, and whose it is."""
-    log("names", sorted(vars(made)))
-    for name in ("declared_fields", "fields", "load_fields", "dump_fields"):
-        found = getattr(made, name)
-        log(name, type(found), [(key, field is None) for key, field in found.items()])
-    for name, field in made.declared_fields.items():
-        if field is not None:
-            log(name, field is made.fields.get(name), getattr(field.parent, "declared_fields", 0))
-            log(name, field is type(made)._declared_fields.get(name), field.parent is made)
-    log("options", made.only, made.exclude, made.load_only, made.dump_only)
 
 
 def attempts(log, cls, **options):
@@ -230,7 +217,7 @@ def rename(self, name, field):
 
 
 def test_auto_schemas(ma, log):
-    foreign, Author, Book, session, engine = shop(ma, log)
+    foreign, Author, Book, session = shop(ma, log)
     auto, nested = foreign.SQLAlchemyAutoSchema, foreign.fields.Nested
 
     def made(name, bases=(auto,), members=(), **meta):
@@ -280,5 +267,3 @@ def test_auto_schemas(ma, log):
             log.attempt(Writer(only=("books.isbn",)).dump, author)
         log.attempt(Writer().load, {"books": [record]})
         log.attempt(Writer().load, {"name": "n", "books": [{"title": "t"}]})
-    session.close()
-    engine.dispose()

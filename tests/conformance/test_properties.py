@@ -24,11 +24,7 @@ PROGRAMS = {
 @given(data=st.data())
 def test_programs(kind, mode, data):
     run, made = PROGRAMS[kind]
-    program = data.draw(made)
-    if mode == harness.FIRST_USES:
-        harness.compare_first_uses(run, program=program)
-    else:
-        harness.compare(run, plans=mode == "plans", program=program)
+    harness.compare(run, mode, program=data.draw(made))
 
 
 def _dump_and_load(ma, log, schema, objects, inputs):

@@ -5,7 +5,7 @@ from unittest import mock
 
 import pytest
 
-from tests.conformance.material import written
+from tests.conformance.material import state, written
 
 DATA = {"a": "1", "n": {"x": "2"}, "m": "3"}
 
@@ -28,19 +28,6 @@ def schema(ma, **members):
         **members,
     }
     return type("Made", (ma.Schema,), members)
-
-
-def state(log, instance):
-    """What there is of a schema on its way; looking is what builds it."""
-    log("names", sorted(vars(instance)))
-    for name in ("declared_fields", "fields", "load_fields", "dump_fields"):
-        log(name, list(getattr(instance, name)))
-    for name, field in instance.declared_fields.items():
-        log("field", name, field.name, field.parent is instance, sorted(vars(field)))
-    for name in ("only", "exclude", "load_only", "dump_only", "many", "partial", "unknown"):
-        value = getattr(instance, name)
-        log(name, type(value).__name__, sorted(value) if type(value) is set else value)
-    log("messages", instance.error_messages)
 
 
 REPLACEMENTS = written(
