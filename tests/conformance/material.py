@@ -841,6 +841,20 @@ OBJECTS = {
 }
 
 
+# Around a field: what holds it, and a value of it, of which ``make()`` gives another each time.
+HOLDERS = {
+    "alone": (lambda ma, field: field, lambda make: make()),
+    "list": (lambda ma, field: ma.fields.List(field), lambda make: [make(), None, make()]),
+    "dict": (lambda ma, field: ma.fields.Dict(values=field), lambda make: {"a": make(), "b": None}),
+    "tuple": (
+        lambda ma, field: ma.fields.Tuple([field, ma.fields.Integer()]),
+        lambda make: (make(), "x"),
+    ),
+    "keys": (lambda ma, field: ma.fields.Dict(keys=field), lambda make: {make(): 1, "x": "y"}),
+    "nested": (lambda ma, field: ma.fields.Nested({"x": field}), lambda make: {"x": make()}),
+}
+
+
 def schema_of(ma, fields, **options):
     """An instance of a schema class with ``fields``."""
     return ma.Schema.from_dict(fields)(**options)

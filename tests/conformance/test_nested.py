@@ -5,24 +5,13 @@ import json
 
 import pytest
 
-from tests.conformance.material import Mapped, Plain, schema_of, written
+from tests.conformance.material import HOLDERS, Mapped, Plain, schema_of, written
 
 ITEM = {"x": "1", "y": 2, "z": {"x": 5}}
 OBJECTS = [
-    ITEM,
-    {},
-    None,
-    3,
-    "text",
-    [],
-    [ITEM],
-    (ITEM, {}),
-    Plain(x=1, y=Plain()),
-    Mapped(ITEM),
-    [None, ITEM],
-    {"x": "bad", "q": 1},
-    [{"x": "bad"}, ITEM, 3],
-]
+    ITEM, {}, None, 3, "text", [], [ITEM], (ITEM, {}), Plain(x=1, y=Plain()), Mapped(ITEM),
+    [None, ITEM], {"x": "bad", "q": 1}, [{"x": "bad"}, ITEM, 3],
+]  # fmt: skip
 
 
 def inner_class(ma):
@@ -68,23 +57,13 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("wrapper", ["plain", "list", "dict", "tuple"])
-def test_forms(ma, log, wrapper, form):
-    field = ma.fields.Nested(**FORMS[form](ma, inner_class(ma)))
-    if wrapper == "list":
-        field = ma.fields.List(field)
-    elif wrapper == "dict":
-        field = ma.fields.Dict(values=field)
-    elif wrapper == "tuple":
-        field = ma.fields.Tuple([field, field])
+@pytest.mark.parametrize("holder", ["alone", "list", "dict", "tuple"])
+def test_forms(ma, log, holder, form):
+    hold, fill = HOLDERS[holder]
+    field = hold(ma, ma.fields.Nested(**FORMS[form](ma, inner_class(ma))))
     schema = schema_of(ma, {"a": ma.fields.Integer(), "f": field})
     for obj in OBJECTS:
-        value = {
-            "plain": lambda: obj,  # noqa: B023
-            "list": lambda: [obj, obj],  # noqa: B023
-            "dict": lambda: {"k": obj},  # noqa: B023
-            "tuple": lambda: (obj, obj),  # noqa: B023
-        }[wrapper]()
+        value = fill(lambda: obj)  # noqa: B023
         log.attempt(schema.dump, {"a": 1, "f": value})
         log.attempt(schema.load, {"a": 1, "f": value})
     log.attempt(schema.dump, {})
@@ -124,31 +103,15 @@ def test_a_nested_schema_that_gives_nothing(ma, log, way, gives):
 
 
 OPTIONS = [
-    {},
-    {"only": ("a",)},
-    {"only": ("a", "n.x")},
-    {"only": ("n.z.x", "m.x")},
-    {"only": ["n", "n.x"]},
-    {"only": {"n.x", "l.y"}},
-    {"only": ()},
-    {"only": ("n.nope",)},
-    {"only": ("nope",)},
-    {"only": ("a.b",)},
-    {"only": "a"},
-    {"exclude": ("n",)},
-    {"exclude": ("n.x", "m.z", "l.z.x", "d.y")},
-    {"exclude": ("nope",)},
-    {"exclude": "a"},
-    {"only": ("n.x", "n.y"), "exclude": ("n.y",)},
-    {"only": ("a", "n"), "exclude": ("a",)},
-    {"load_only": ("a", "n.x")},
-    {"dump_only": ("a", "n.x", "l")},
-    {"load_only": ("n",), "dump_only": ("m",)},
-    {"partial": True},
-    {"partial": ("n.x",)},
-    {"unknown": "include"},
-    {"many": True},
-]
+    {}, {"only": ("a",)}, {"only": ("a", "n.x")}, {"only": ("n.z.x", "m.x")},
+    {"only": ["n", "n.x"]}, {"only": {"n.x", "l.y"}}, {"only": ()}, {"only": ("n.nope",)},
+    {"only": ("nope",)}, {"only": ("a.b",)}, {"only": "a"}, {"exclude": ("n",)},
+    {"exclude": ("nope",)}, {"exclude": ("n.x", "m.z", "l.z.x", "d.y")}, {"exclude": "a"},
+    {"only": ("n.x", "n.y"), "exclude": ("n.y",)}, {"only": ("a", "n"), "exclude": ("a",)},
+    {"load_only": ("a", "n.x")}, {"dump_only": ("a", "n.x", "l")},
+    {"load_only": ("n",), "dump_only": ("m",)}, {"partial": True}, {"partial": ("n.x",)},
+    {"unknown": "include"}, {"many": True},
+]  # fmt: skip
 
 
 def outer_class(ma):
@@ -233,12 +196,8 @@ def test_schemas_that_nest_each_other(ma, log):
     author = {"name": "A", "books": [{"title": "T"}], "best": {"title": "T"}}
     book = {"title": "T", "author": author, "sequel": {"title": "U", "sequel": {"title": "V"}}}
     author["books"][0]["author"] = author
-    for schema in (
-        Author(),
-        Book(),
-        Book(only=("sequel.title",)),
-        Book(exclude=("sequel.sequel",)),
-    ):
+    narrow = Book(only=("sequel.title",)), Book(exclude=("sequel.sequel",))
+    for schema in (Author(), Book(), *narrow):
         for _ in range(2):
             log.attempt(schema.dump, book)
             log.attempt(schema.dump, author)
@@ -255,13 +214,13 @@ def test_a_schema_that_is_false(ma, log, form, first):
             return 0
 
     nested = {
-        "class": lambda: ma.fields.Nested(Inner),
-        "instance": lambda: ma.fields.Nested(Inner()),
-        "many": lambda: ma.fields.Nested(Inner, many=True),
-        "pluck": lambda: ma.fields.Pluck(Inner, "x"),
-        "list": lambda: ma.fields.List(ma.fields.Nested(Inner)),
-    }[form]
-    schema = schema_of(ma, {"f": nested()})
+        "class": ma.fields.Nested(Inner),
+        "instance": ma.fields.Nested(Inner()),
+        "many": ma.fields.Nested(Inner, many=True),
+        "pluck": ma.fields.Pluck(Inner, "x"),
+        "list": ma.fields.List(ma.fields.Nested(Inner)),
+    }
+    schema = schema_of(ma, {"f": nested[form]})
     value = [{"x": 1}] if form in ("many", "list") else {"x": "2"}
     for name in (first, "dump", "load", "dump", "load"):
         given = 3 if form == "pluck" and name == "load" else value
@@ -316,17 +275,16 @@ def test_a_nested_schema_that_differs_from_value_to_value(ma, log, change, form)
         {"open": 1},
         {"a": 5, "b": 6},
     ]
-    if form == "list":
-        schema, given = schema_of(ma, {"f": ma.fields.List(item)}), {"f": values}
-    elif form == "mapping":
-        schema = schema_of(ma, {"f": ma.fields.Dict(values=item)})
-        given = {"f": {str(at): value for at, value in enumerate(values)}}
-    elif form == "rows":
-        schema, given = schema_of(ma, {"f": item}, many=True), [{"f": value} for value in values]
-    else:
-        middle = ma.fields.Nested(schema_of(ma, {"g": item}))
-        schema = schema_of(ma, {"f": middle}, many=True)
-        given = [{"f": {"g": value}} for value in values]
+    field, given = {
+        "list": (ma.fields.List(item), {"f": values}),
+        "mapping": (ma.fields.Dict(values=item), {"f": dict(zip("pqrst", values, strict=True))}),
+        "rows": (item, [{"f": value} for value in values]),
+        "rows-deeper": (
+            ma.fields.Nested(schema_of(ma, {"g": item})),
+            [{"f": {"g": value}} for value in values],
+        ),
+    }[form]
+    schema = schema_of(ma, {"f": field}, many=form.startswith("rows"))
     for _ in range(4):
         log.attempt(schema.load, given)
         log.attempt(schema.dump, given)
@@ -403,15 +361,11 @@ def test_a_computed_setting_of_a_nested_schema(ma, log, name, direction):
             raise LookupError(name)
         return settings[name]
 
-    Child = type(
-        "Child",
-        (ma.Schema,),
-        {
-            "context_is_missing": False,
-            "a": ma.fields.Integer(required=True),
-            name: property(get, lambda self, value: None),
-        },
-    )
+    class Child(ma.Schema):
+        context_is_missing = False
+        a = ma.fields.Integer(required=True)
+
+    setattr(Child, name, property(get, lambda self, value: None))
 
     class Parent(ma.Schema):
         one = ma.fields.Nested(Child)

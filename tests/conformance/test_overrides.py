@@ -87,6 +87,7 @@ def noting(ma, log, name):
 
     def method(*args, **kwargs):
         log(name, args[1:] if name in DUMP_METHODS else len(args), sorted(kwargs))
+        log("of", *[type(each).__name__ for each in args[:1] if isinstance(each, ma.Schema)])
         return original(*args, **kwargs)
 
     return staticmethod(method) if name == "_call_and_store" else method
@@ -155,16 +156,9 @@ def test_schema_methods_of_a_nested_schema(ma, log, name, place):
     bad = {"one": {}, "many": [item, {"x": "bad"}], "listed": [{"x": 1, "q": 2}], "plucked": "a"}
     log.attempt(schema.dump, data)
     log.attempt(schema.load, good)
-    original = getattr(ma.Schema, name)
-
-    def method(*args, **kwargs):
-        log(name, type(args[0]).__name__, len(args), sorted(kwargs))
-        return original(*args, **kwargs)
-
-    made = staticmethod(method) if name == "_call_and_store" else method
     nested = schema.fields["many"].schema
     owners = {"outer": Outer, "inner": Inner, "library": ma.Schema}
-    put(log, place.removeprefix("inner-"), owners, nested, name, made)
+    put(log, place.removeprefix("inner-"), owners, nested, name, noting(ma, log, name))
     for _ in range(2):
         log.attempt(schema.dump, data)
         log.attempt(schema.dump, [data, data], many=True)
@@ -205,6 +199,13 @@ def test_methods_of_nested_fields(ma, log, name, place):
         log.attempt(schema.dump, data)
 
 
+MOCKED = (
+    "Integer._serialize", "Field.get_value", "String.serialize", "cls.get_attribute",
+    "Schema._serialize", "Integer._deserialize", "Integer._validated", "String.deserialize",
+    "Field._validate", "Length.__call__", "cls._do_load", "cls.handle_error", "Schema._deserialize",
+)  # fmt: skip
+
+
 def test_mocks_wrapped_around_methods(ma, log):
     cls = ma.Schema.from_dict(
         {"f": ma.fields.Integer(), "g": ma.fields.String(validate=ma.validate.Length(max=2))}
@@ -218,26 +219,11 @@ def test_mocks_wrapped_around_methods(ma, log):
             log.attempt(call, [{"f": 1}, {"g": "long"}], many=True)
 
     use_it()
-    for owner, name in (
-        (ma.fields.Integer, "_serialize"),
-        (ma.fields.Field, "get_value"),
-        (ma.fields.String, "serialize"),
-        (cls, "get_attribute"),
-        (ma.Schema, "_serialize"),
-        (ma.fields.Integer, "_deserialize"),
-        (ma.fields.Integer, "_validated"),
-        (ma.fields.String, "deserialize"),
-        (ma.fields.Field, "_validate"),
-        (ma.validate.Length, "__call__"),
-        (cls, "_do_load"),
-        (cls, "handle_error"),
-        (ma.Schema, "_deserialize"),
-    ):
-        for options in (
-            {"return_value": 7},
-            {"autospec": True, "side_effect": KeyError("mock")},
-        ):
-            with mock.patch.object(owner, name, **options) as mocked:
+    of = {"Schema": ma.Schema, "cls": cls, "Length": ma.validate.Length, **vars(ma.fields)}
+    for path in MOCKED:
+        owner, _, name = path.partition(".")
+        for options in ({"return_value": 7}, {"autospec": True, "side_effect": KeyError("mock")}):
+            with mock.patch.object(of[owner], name, **options) as mocked:
                 use_it()
                 log(name, mocked.call_count)
             use_it()
@@ -319,42 +305,47 @@ def test_computed_field_attributes(ma, log, late, sort, attribute):
         use_it()
 
 
-@pytest.mark.parametrize("value", [True, False, None, 0, "yes"])
-@pytest.mark.parametrize("place", ["class", "instance", "later"])
-def test_check_attribute(ma, log, place, value):
-    Own = subclass(ma.fields.String)
-    if place == "class":
-        Own._CHECK_ATTRIBUTE = value
-    schema = schema_of(ma, {"f": Own(dump_default=5), "g": ma.fields.Raw()})
-    if place == "later":
-        log.attempt(schema.dump, {"f": 1})
-        Own._CHECK_ATTRIBUTE = value
-    if place == "instance":
-        schema.fields["f"]._CHECK_ATTRIBUTE = value
-    log.attempt(schema.dump, {"f": 1})
-    log.attempt(schema.dump, {})
+SETTINGS = {
+    "_CHECK_ATTRIBUTE": ("String", [True, False, None, 0, "yes"]),
+    "num_type": (
+        "Integer",
+        [int, float, str, bool, complex, staticmethod(lambda value: ("converted", value))],
+    ),
+    "truthy": ("Boolean", [{"ja"}, ["ja"], frozenset({"ja"}), {"ja": 1}]),
+    "falsy": ("Boolean", [{"nein"}, {"nein": 1}, frozenset()]),
+}
 
 
-@pytest.mark.parametrize("num_type", [int, float, str, bool, complex, "lambda", "method"])
-@pytest.mark.parametrize("place", ["class", "instance", "library"])
-def test_num_type(ma, log, place, num_type):
-    made = {
-        "lambda": log.spy("num_type", lambda value: value),
-        "method": staticmethod(lambda value: ("converted", value)),
-    }.get(num_type, num_type)
-    Own = subclass(ma.fields.Integer)
-    schema = schema_of(ma, {"f": Own(), "g": ma.fields.Float(as_string=True)})
-    log.attempt(schema.dump, {"f": "1", "g": 2})
-    if place == "class":
-        Own.num_type = made
-    elif place == "instance":
-        schema.fields["f"].num_type = made
-    else:
-        log.patch(ma.fields.Float, "num_type", made)
-        log.patch(ma.fields.Integer, "num_type", made)
-    for call in (schema.dump, schema.load):
-        log.attempt(call, {"f": "1", "g": 2})
-        log.attempt(call, {"f": 2.5, "g": "x"})
+@pytest.mark.parametrize("place", ["class", "base", "instance", "library", "before"])
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, each) for name, (_, values) in SETTINGS.items() for each in values]
+)
+def test_settings_of_a_field_class(ma, log, name, value, place):
+    library = getattr(ma.fields, SETTINGS[name][0])
+    base = subclass(library)
+    own = subclass(base)
+    value = value.copy() if isinstance(value, set) else value
+    if place == "before":
+        setattr(own, name, value)
+    fields = {"f": own(dump_default=5), "g": library(), "h": ma.fields.Float(as_string=True)}
+    schema = schema_of(ma, fields)
+
+    def use_it():
+        for given in ("yes", "ja", "1", 0, 1, "nein", [], None, 2, 2.5):
+            log.attempt(schema.dump, {"f": given, "g": given, "h": given})
+            log.attempt(schema.load, {"f": given, "g": given, "h": given})
+        log.attempt(schema.dump, {})
+
+    use_it()
+    if place == "library":
+        log.patch(library, name, value)
+    elif place != "before":
+        owner = {"class": own, "base": base, "instance": schema.fields["f"]}[place]
+        setattr(owner, name, value)
+    use_it()
+    if isinstance(value, set):
+        value ^= {"yes", "ja"}
+        use_it()
 
 
 @pytest.mark.parametrize("table", ["SERIALIZATION_FUNCS", "DESERIALIZATION_FUNCS"])
@@ -362,15 +353,8 @@ def test_num_type(ma, log, place, num_type):
 def test_formatting_and_parsing_functions(ma, log, place, table):
     fields = ma.fields
     own = subclass(fields.DateTime)
-    schema = schema_of(
-        ma,
-        {
-            "f": own(),
-            "g": fields.Date(),
-            "h": fields.DateTime("custom"),
-            "i": fields.List(fields.DateTime()),
-        },
-    )
+    made = {"f": own(), "g": fields.Date(), "h": fields.DateTime("custom")}
+    schema = schema_of(ma, {**made, "i": fields.List(fields.DateTime())})
     now, text = dt.datetime(2020, 1, 2, 3, 4, 5), "2020-01-02T03:04:05"
 
     def use_it():
@@ -398,8 +382,17 @@ def test_formatting_and_parsing_functions(ma, log, place, table):
     use_it()
 
 
-def test_a_field_that_serializes_itself_costs_nobody_else(ma, log):
-    class Loud(ma.fields.Field):
+def test_a_field_that_converts_by_itself_costs_nobody_else(ma, log):
+    class Quiet(ma.fields.Field):
+        def _serialize(self, value, attr, obj, **kwargs):
+            log("_serialize", self.name, value, attr, obj, kwargs)
+            return super()._serialize(value, attr, obj, **kwargs)
+
+        def _deserialize(self, value, attr, data, **kwargs):
+            log("_deserialize", self.name, value, attr, data, kwargs)
+            return value
+
+    class Loud(Quiet):
         def serialize(self, attr, obj, accessor=None, **kwargs):
             log("serialize", attr, obj, accessor, kwargs)
             return super().serialize(attr, obj, accessor, **kwargs)
@@ -408,14 +401,9 @@ def test_a_field_that_serializes_itself_costs_nobody_else(ma, log):
             log("get_value", obj, attr, accessor, default)
             return super().get_value(obj, attr, accessor, default)
 
-        def _serialize(self, value, attr, obj, **kwargs):
-            log("_serialize", value, attr, obj, kwargs)
-            return super()._serialize(value, attr, obj, **kwargs)
-
-    class Quiet(ma.fields.Field):
-        def _serialize(self, value, attr, obj, **kwargs):
-            log("quiet", value, attr, obj, kwargs)
-            return value
+        def deserialize(self, value, *args, **kwargs):
+            log("deserialize", value, args, kwargs)
+            return super().deserialize(value, *args, **kwargs)
 
     schema = schema_of(
         ma,
@@ -427,28 +415,31 @@ def test_a_field_that_serializes_itself_costs_nobody_else(ma, log):
             "i": ma.fields.Dict(keys=Quiet(), values=Loud()),
             "j": ma.fields.Tuple((Quiet(), Loud())),
             "k": ma.fields.String(),
+            "n": ma.fields.Nested({"x": Loud()}),
         },
     )
     data = {"a": "1", "x": {"y": 2}, "h": [1, None], "i": {"p": 1}, "j": (1, 2), "k": 3}
+    data = log.watch({**data, "n": {"x": 3}})
     for _ in range(2):
         log.attempt(schema.dump, data)
         log.attempt(schema.dump, [{}, data], many=True)
+    data = log.watch({"F": 1, "h": [1, 2], "i": {"k": "v"}, "j": [1, 2], "n": {"x": 3}})
+    for partial in (None, True, False, ("n.x", "f"), []):
+        log.attempt(schema.load, data, partial=partial)
+        log.attempt(schema.load, [data], many=True, partial=partial)
 
 
 def test_a_field_returning_missing(ma, log):
     absent = type("Absent", (ma.fields.Field,), {"_serialize": lambda *args, **kwargs: ma.missing})
-    schema = schema_of(
-        ma,
-        {
-            "a": absent(),
-            "b": ma.fields.List(absent()),
-            "c": ma.fields.Function(lambda obj: ma.missing),
-            "d": ma.fields.Constant(ma.missing),
-            "e": ma.fields.Tuple([absent()]),
-            "f": ma.fields.Raw(),
-        },
-    )
-    log.attempt(schema.dump, {"a": 1, "b": [1], "e": (1,), "f": 2})
+    fields = {
+        "a": absent(),
+        "b": ma.fields.List(absent()),
+        "e": ma.fields.Tuple([absent()]),
+        "c": ma.fields.Function(lambda obj: ma.missing),
+        "d": ma.fields.Constant(ma.missing),
+        "f": ma.fields.Raw(),
+    }
+    return schema_of(ma, fields).dump({"a": 1, "b": [1], "e": (1,), "f": 2})
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyError, AttributeError, "ValidationError"])
@@ -554,38 +545,12 @@ def test_schemas_that_answer_for_their_own_attributes(ma, log, late, place):
         use_it()
 
 
-@pytest.mark.parametrize("where", ["class", "instance", "edited", "library"])
-def test_truthy_and_falsy(ma, log, where):
-    Own = subclass(ma.fields.Boolean)
-    schema = schema_of(ma, {"f": Own(), "g": ma.fields.Boolean()})
-
-    def use_it():
-        for value in ("yes", "ja", 0, 1, "nein", [], None, 2, 1.0):
-            log.attempt(schema.load, {"f": value, "g": value})
-
-    use_it()
-    if where == "class":
-        Own.truthy, Own.falsy = {"ja"}, {"nein"}
-    elif where == "instance":
-        schema.fields["f"].truthy = ["ja"]
-        schema.fields["f"].falsy = {"nein": 1}
-    elif where == "library":
-        log.patch(ma.fields.Boolean, "truthy", frozenset({"ja"}))
-    else:
-        log.patch(ma.fields.Boolean, "truthy", set(ma.fields.Boolean.truthy))
-        use_it()
-        ma.fields.Boolean.truthy.add("ja")
-        ma.fields.Boolean.truthy.discard("yes")
-    use_it()
-
-
 def test_valid_data_that_is_false(ma, log):
     class Own(ma.fields.Raw):
         def _deserialize(self, value, *args, **kwargs):
             raise ma.ValidationError("no", valid_data=value)
 
-    schema = schema_of(
-        ma, {"f": Own(), "l": ma.fields.List(Own()), "d": ma.fields.Dict(values=Own())}
-    )
+    fields = {"f": Own(), "l": ma.fields.List(Own()), "d": ma.fields.Dict(values=Own())}
+    schema = schema_of(ma, fields)
     for value in (0, 1, None, [], [1], "", "x", {}, {"a": 1}):
         log.attempt(schema.load, {"f": value, "l": [value, value], "d": {"k": value}})

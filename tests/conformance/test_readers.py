@@ -17,10 +17,7 @@ from tests.engine import NEEDS_ENGINE
 class Shop:
     """A database of authors and their books, and a log of the statements it is sent."""
 
-    opened = []
-
     def __init__(self, log):
-        self.opened.append(self)
         base = orm.declarative_base()
 
         class Author(base):
@@ -78,6 +75,9 @@ class Shop:
         def told(connection, cursor, statement, parameters, context, many):
             log("sql", statement, parameters)
 
+        # From 3.13 on an open connection warns when it is freed.
+        log.at_end(self.close)
+
     def close(self):
         self.session.close()
         self.engine.dispose()
@@ -88,40 +88,23 @@ class Shop:
         return list(self.session.scalars(sa.select(self.Author).order_by(self.Author.id)))
 
 
-@pytest.fixture(autouse=True)
-def _mappers():
-    yield
-    while Shop.opened:  # From 3.13 on an open connection warns when it is freed.
-        Shop.opened.pop().close()
-
-
 def schema(ma, *, books=True, **others):
     fields = ma.fields
 
-    class Book(ma.Schema):
-        id = fields.Int()
-        title = fields.Str()
-
-    members = {
-        "id": fields.Int(),
-        "name": fields.Str(),
-        "born": fields.Int(),
-        "plain": fields.Str(),
-        "nowhere": fields.Str(dump_default="default"),
-        **({"books": fields.List(fields.Nested(Book))} if books else {}),
-        **others,
-    }
-    return ma.Schema.from_dict(members)
+    Book = ma.Schema.from_dict({"id": fields.Int(), "title": fields.Str()}, name="Book")
+    members = {name: fields.Int() for name in ("id", "born")}
+    members |= {"name": fields.Str(), "plain": fields.Str()}
+    members["nowhere"] = fields.Str(dump_default="default")
+    if books:
+        members["books"] = fields.List(fields.Nested(Book))
+    return ma.Schema.from_dict(members | others)
 
 
 def everything(ma):
     fields = ma.fields
     return schema(
         ma,
-        bio=fields.Str(),
-        also=fields.Str(),
-        loud=fields.Str(),
-        shout=fields.Str(),
+        **{name: fields.Str() for name in ("bio", "also", "loud", "shout")},
         size=fields.Int(),
         titles=fields.List(fields.Str()),
         lazy_books=fields.Function(lambda author: author.lazy_books.count()),
