@@ -4,7 +4,9 @@ import copy
 
 import pytest
 
+from tests.conformance import harness
 from tests.conformance.harness import FROM_FIRST_USE
+from tests.engine import NEEDS_ENGINE
 
 MODES = FROM_FIRST_USE
 
@@ -195,6 +197,17 @@ def test_a_class_whose_plan_is_declined(ma, log, partial, unknown):
         log.attempt(schema.load, [given, given], many=True)
         log.attempt(schema.dump, given)
         log.attempt(schema.dump, [given, given], many=True)
+
+
+@NEEDS_ENGINE
+def test_the_engine_answers_for_a_class_whose_plan_is_declined():
+    _, ours = harness.libraries()
+    with harness.plans_at_once():
+        schema = _declined(ours, lambda *args: None)()
+        store = ours.error_store.ErrorStore()
+        assert harness.seam.serialize(schema, {"a": 1}, False) == {"a": 1}
+        loaded = harness.seam.deserialize(schema, {"a": 1}, store, False, None, "raise", None)
+    assert loaded == {"a": 1, "inner": {"b": 7}}
 
 
 @pytest.mark.parametrize("name", ["set_value", "ValidationError", "missing", "Mapping"])

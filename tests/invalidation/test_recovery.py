@@ -64,6 +64,13 @@ def test_instances_with_options_are_lazy(options):
     assert instances_until_lazy(schema_class(), **options) < 100
 
 
+@pytest.mark.parametrize("name", ["schema", "helper"])
+def test_a_property_that_conversion_alone_reads_leaves_instances_lazy(name):
+    computed = property(lambda self: ma.fields.Nested.schema.fget(self))
+    own = type("Own", (ma.fields.Nested,), {name: computed})
+    assert instances_until_lazy(type("S", (schema_class(),), {"n": own(schema_class())})) < 100
+
+
 def test_a_replaced_method_is_put_back():
     cls = schema_class()
     instances_until_lazy(cls)
