@@ -103,13 +103,9 @@ def test_errors_from_everywhere_are_merged(ma, log, first, second):
         again = ma.validates_schema(skip_on_field_errors=False)(fail(first))
 
     for data in (
-        {"f": 1},
-        {"g": [1, 2], "h": {"a": 1, "b": 2}},
-        {"n": {"x": 1, "y": 2}, "z": 3},
-        {"o": 1},
-        {"o": "x"},
-        {"f": 1, "g": [1], "n": {"x": 1}, "o": 1},
-    ):
+        {"f": 1}, {"g": [1, 2], "h": {"a": 1, "b": 2}}, {"n": {"x": 1, "y": 2}, "z": 3}, {"o": 1},
+        {"o": "x"}, {"f": 1, "g": [1], "n": {"x": 1}, "o": 1},
+    ):  # fmt: skip
         log.attempt(S().load, data)
         log.attempt(S().load, [data, data], many=True)
         log.attempt(S().validate, data)

@@ -1,6 +1,7 @@
 """Hooks and validators of schemas: which are called, in which order, with what."""
 
 import collections
+import functools
 import itertools
 import json
 
@@ -8,7 +9,7 @@ import pytest
 
 from tests.conformance.harness import FROM_FIRST_USE
 from tests.conformance.lacking import REMEMBERS, has, without
-from tests.conformance.material import Mapped, Plain, Query
+from tests.conformance.material import Mapped, Plain, Query, written
 
 MODES = FROM_FIRST_USE
 
@@ -20,20 +21,15 @@ FLAGS = list(itertools.product([False, True], repeat=2))
 
 def run_all(log, schema):
     rows = [{"f": "1"}, {"f": 2}]
-    log.attempt(schema.dump, rows[0])
-    log.attempt(schema.dump, rows, many=True)
-    log.attempt(schema.dump, Query(*rows), many=True)
-    log.attempt(schema.dump, None)
-    log.attempt(schema.dump, None, many=True)
-    log.attempt(schema.dump, [], many=True)
-    log.attempt(schema.load, rows[0])
-    log.attempt(schema.load, Mapped(rows[0]))
-    log.attempt(schema.load, rows, many=True)
-    log.attempt(schema.load, tuple(rows), many=True)
-    log.attempt(schema.load, [{"f": "bad"}, {"z": 1}], many=True)
+    for one in (rows[0], None):
+        log.attempt(schema.dump, one)
+    for several in (rows, Query(*rows), None, []):
+        log.attempt(schema.dump, several, many=True)
+    for one in (rows[0], Mapped(rows[0]), 3):
+        log.attempt(schema.load, one)
+    for several in (rows, tuple(rows), [{"f": "bad"}, {"z": 1}], []):
+        log.attempt(schema.load, several, many=True)
     log.attempt(schema.load, {"f": "bad"}, partial=("f",), unknown="exclude")
-    log.attempt(schema.load, 3)
-    log.attempt(schema.load, [], many=True)
     log.attempt(schema.validate, rows[0])
     log.attempt(schema.dumps, rows[0])
     log.attempt(schema.loads, '{"f": "3"}')
@@ -203,31 +199,27 @@ def test_validates_schema(ma, log, pass_collection, pass_original, skip):
         log.attempt(S().validate, data)
 
 
+KINDS_OF_HOOKS = {
+    "static": staticmethod,
+    "class": classmethod,
+    "property": property,
+    "function": lambda tagged: tagged,
+    "partial": lambda tagged: functools.partial(tagged, 1),
+    "instance": lambda tagged: tagged,
+}
+
+
 @pytest.mark.parametrize(
     "kind",
-    [
-        *("static", "class", "property", "function", "partial"),
-        pytest.param("instance", marks=without(KEEPS_OPTIONS)),
-    ],
+    [*list(KINDS_OF_HOOKS)[:-1], pytest.param("instance", marks=without(KEEPS_OPTIONS))],
 )
 def test_hooks_of_odd_kinds(ma, log, kind):
-    import functools
-
     def process(*args, **kwargs):
         log("process", len(args), kwargs)
         return {"f": 5}
 
-    tagged = ma.post_dump(process)
-    members = {
-        "static": {"p": staticmethod(tagged)},
-        "class": {"p": classmethod(tagged)},
-        "property": {"p": property(tagged)},
-        "function": {"p": tagged},
-        "partial": {"p": functools.partial(tagged, 1)},
-        "instance": {"p": tagged},
-    }[kind]
-    cls = type("S", (ma.Schema,), {"f": ma.fields.Raw(), **members})
-    schema = cls()
+    made = KINDS_OF_HOOKS[kind](ma.post_dump(process))
+    schema = type("S", (ma.Schema,), {"f": ma.fields.Raw(), "p": made})()
     if kind == "instance":
         schema.p = lambda data, **kwargs: {"from": "instance"}
     for _ in range(2):
@@ -294,18 +286,12 @@ def test_hooks_of_nested_schemas(ma, log):
         log.attempt(S().dump, {"plucked": {"x": 3}})
 
 
-def _append(hooks, tag, entry):
-    hooks[tag].append(entry)
-
-
-def _replace(hooks, tag, entry):
-    hooks[tag] = [entry]
-
-
-def _exchange(hooks, tag, entry):
-    hooks[tag][:] = [entry]
-
-
+HOOK_CHANGES = written(
+    {}, "hooks, tag, entry",
+    append="hooks[tag].append(entry)",
+    replace="hooks[tag] = [entry]",
+    exchange="hooks[tag][:] = [entry]",
+)  # fmt: skip
 TAGS = [*PROCESSORS, "validates", "validates_schema"]
 
 
@@ -319,7 +305,7 @@ def entry_of(tag):
 
 
 @pytest.mark.parametrize("nested", [False, True])
-@pytest.mark.parametrize("change", [_append, _replace, _exchange])
+@pytest.mark.parametrize("change", HOOK_CHANGES)
 @pytest.mark.parametrize("tag", TAGS)
 def test_hooks_that_come_and_go_between_calls(ma, log, tag, change, nested):
     class S(ma.Schema):
@@ -344,14 +330,12 @@ def test_hooks_that_come_and_go_between_calls(ma, log, tag, change, nested):
 
     schema = Parent() if nested else S()
     use()
-    change(S._hooks, tag, entry_of(tag))
-    use()
-    S._hooks[tag].clear()
-    use()
-    change(S._hooks, tag, entry_of(tag))
-    use()
-    del S._hooks[tag]
-    use()
+    change = HOOK_CHANGES[change]
+    for after in (lambda: S._hooks[tag].clear(), lambda: S._hooks.pop(tag)):
+        change(S._hooks, tag, entry_of(tag))
+        use()
+        after()
+        use()
 
 
 @pytest.mark.parametrize("tag", ["post_dump", "post_load", "validates", "validates_schema"])

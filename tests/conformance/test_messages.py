@@ -83,14 +83,6 @@ def test_a_text_of_the_field(ma, log, kind, text):
     see(ma, log, {"f": field}, *BAD)
 
 
-def own_class(**members):
-    def make(ma, field):
-        field.__class__ = type("Own", (type(field),), members)
-        return field
-
-    return make
-
-
 def make_error(self, key, **words):
     error = type(self).__mro__[1].make_error(self, key, **words)
     error.messages.append(f"own {key} {sorted(words)}")
@@ -101,34 +93,24 @@ def fail(self, key, **words):
     raise AssertionError("nobody calls this")
 
 
-def on_instance(ma, field):
-    field.make_error = lambda key, **words: ma.ValidationError([key, sorted(words)])
-    return field
-
-
-def without_keys(ma, field):
-    field.error_messages = {}
-    return field
-
-
-def counted(ma, field):
-    field.error_messages = collections.defaultdict(lambda: "made up", field.error_messages)
-    return field
-
-
-WAYS = {
-    "own make_error": own_class(make_error=make_error),
-    "own fail": own_class(fail=fail),
-    "make_error of the instance": on_instance,
-    "no messages": without_keys,
-    "a dictionary of another type": counted,
-}
+WAYS = written(
+    {"collections": collections, "make_error": make_error, "fail": fail}, "ma, field",
+    own_make_error='field.__class__ = type("Own", (type(field),), {"make_error": make_error})',
+    own_fail='field.__class__ = type("Own", (type(field),), {"fail": fail})',
+    make_error_of_the_instance="""def made(key, **words):
+    return ma.ValidationError([key, sorted(words)])
+field.make_error = made""",
+    no_messages="field.error_messages = {}",
+    a_dictionary_of_another_type="""words = field.error_messages
+field.error_messages = collections.defaultdict(lambda: "made up", words)""",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", FIELDS)
 def test_a_method_of_the_field(ma, log, kind, way):
-    field = WAYS[way](ma, FIELDS[kind](ma))
+    field = FIELDS[kind](ma)
+    WAYS[way](ma, field)
     see(ma, log, {"f": field}, *BAD)
 
 
@@ -164,7 +146,7 @@ def test_where_the_field_stands(ma, log, kind, place, index_errors):
         "enum": lambda: ma.fields.Enum(Color, error_messages={"unknown": "{choices}"}),
         "date": lambda: ma.fields.Date(error_messages={"invalid": "{input} is no {obj_type}"}),
         "decimal": lambda: ma.fields.Decimal(places=2),
-        "own": lambda: own_class(make_error=make_error)(ma, ma.fields.Integer()),
+        "own": type("Own", (ma.fields.Integer,), {"make_error": make_error}),
     }
     members = {
         "f": PLACES[place](ma, makers[kind]()),
@@ -332,16 +314,8 @@ def test_what_handle_error_gets(ma, log, raises):
         n = ma.fields.Nested({"g": ma.fields.Integer()})
 
         def handle_error(self, error, data, *, many, **options):
-            log(
-                "handled",
-                vars(error),
-                error.args,
-                str(error),
-                error.__context__,
-                data,
-                many,
-                options,
-            )
+            log("handled", vars(error), error.args, str(error), error.__context__)
+            log("given", data, many, options)
             if raises == "another":
                 raise KeyError("own")
             if raises == "error":

@@ -170,6 +170,8 @@ add_hook(cls, "validates_schema", check, skip_on_field_errors=True)""",
     truthy='f["w"].truthy = {"ja"}',
     truthy_edited='f["w"].truthy.add("ja")',
     class_of_a_field='type(f["a"])._own = True',
+    method_of_a_fields_class='type(f["a"])._serialize = lambda self, *args, **kwargs: "changed"',
+    own_serialize='schema._serialize = lambda obj, *, many: ["serialized", many]',
 )  # fmt: skip
 
 
@@ -300,6 +302,31 @@ def test_a_nested_schema_that_is_changed(ma, log, change):
     change_it(ma, log, change, outer.fields["s"].schema)
     use_it()
     use_it()
+
+
+@pytest.mark.parametrize("pass_collection", [True, False])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_hook_that_changes_the_schema_before_the_work(ma, log, change, pass_collection):
+    """What people do: a ``pre_load`` makes a field required, or swaps one."""
+
+    class S(schema_class(ma)):
+        @ma.pre_dump(pass_collection=pass_collection)
+        @ma.pre_load(pass_collection=pass_collection)
+        def before(self, given, **kwargs):
+            if switch:
+                change_it(ma, log, change, self)
+            return given
+
+        after = ma.post_dump(ma.post_load(log.hook("after")))
+
+    for many in (False, True):
+        for work in ("dump", "load"):
+            switch = []
+            schema = S()
+            row = data() if work == "dump" else copy.deepcopy(GOOD)
+            for time in range(5):
+                switch += [True] * (time == 3)
+                log.attempt(getattr(schema, work), [row, row] if many else row, many=many)
 
 
 @pytest.mark.parametrize("first", ["attribute", "dump_fields_removed", "field_class", "hook"])

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.conformance import material
 from tests.conformance.material import schema_of, subclass, written
 
 NAMES = ("a", "b", "c")
@@ -20,13 +21,6 @@ class Plain:
     def __init__(self, **attributes):
         for name, value in attributes.items():
             setattr(self, name, value)
-
-
-class Updated:
-    """Its dictionary was filled as a whole."""
-
-    def __init__(self, **attributes):
-        self.__dict__.update(attributes)
 
 
 class Slotted:
@@ -48,32 +42,26 @@ class WithDefaults:
     c: Any = "class"
 
 
-MAKERS = [dict, Plain, Updated, Slotted, HalfSlotted, WithDefaults]
+# The dictionary of a material.Plain was filled as a whole.
+MAKERS = [dict, Plain, material.Plain, Slotted, HalfSlotted, WithDefaults]
 
 
 def schema(ma, between=None):
     """Fields a, b, c; user code runs between a and b where it is given."""
-    fields = {name: ma.fields.Raw() for name in NAMES}
-    if between is not None:
-        fields = {
-            "a": fields["a"],
-            "call": ma.fields.Function(lambda obj: between(obj)),
-            "b": fields["b"],
-            "c": fields["c"],
-        }
+    fields = {name: ma.fields.Raw() for name in ("a", "call", "b", "c")}
+    if between is None:
+        del fields["call"]
+    else:
+        fields["call"] = ma.fields.Function(lambda obj: between(obj))
     return schema_of(ma, fields)
 
 
 def kinds(maker):
     """Objects that have some, all, more, or the names in another order."""
     objects = [
-        maker(a=1, b=2, c=3),
-        maker(a=4, b=5, c=6),
-        maker(c=7, b=8, a=9),
-        maker(b=10),
-        maker(),
+        maker(a=1, b=2, c=3), maker(a=4, b=5, c=6), maker(c=7, b=8, a=9), maker(b=10), maker(),
         maker(c=None, a=None, b=None),
-    ]
+    ]  # fmt: skip
     if maker not in (Slotted, WithDefaults):
         objects.append(maker(x=0, c=11, y=0, b=12, z=0, a=13))
         objects.append(maker(**{f"n{i}": i for i in range(40)}, a=14, b=15, c=16))
@@ -237,7 +225,7 @@ class Comparing(str):
 @pytest.mark.parametrize(
     ("change", "base"),
     [
-        *itertools.product(CHANGES, [Plain, Updated]),
+        *itertools.product(CHANGES, [Plain, material.Plain]),
         *itertools.product(CHANGES_OF_SLOTS, [Slotted]),
     ],
 )

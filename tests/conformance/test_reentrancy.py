@@ -318,15 +318,9 @@ def test_options_that_are_computed_under_a_name_of_the_fields_own(ma, log):
         log.attempt(Event().dump, {"at": at, "listed": [at]})
 
 
-def _tuple_given_a_list(ma, inner):
-    return ma.fields.Tuple((ma.fields.Nested(inner, many=True),)), [[{}]]
+def own_nested(ma):
+    """A nested field with methods of its own, and one that fails once its schema is bound."""
 
-
-def _dict_given_another_mapping(ma, inner):
-    return ma.fields.Dict(values=ma.fields.Nested(inner, many=True)), UserDict(k=[{}])
-
-
-def _nested_with_methods_of_its_own(ma, inner):
     class Own(ma.fields.Nested):
         def _serialize(self, *args, **options):
             return super()._serialize(*args, **options)
@@ -334,10 +328,18 @@ def _nested_with_methods_of_its_own(ma, inner):
         def _deserialize(self, *args, **options):
             return super()._deserialize(*args, **options)
 
-    return Own(inner, many=True), [{}]
+    class Failing(ma.fields.Nested):
+        @property
+        def schema(self):
+            copied = super().schema
+            raise ma.ValidationError(f"{len(copied.fields)} fields are bound")
+
+    return Own, Failing
 
 
-def _schema_whose_hook_looks(ma, inner):
+def looking(ma, inner):
+    """A schema whose hook asks a nested field for its schema."""
+
     class Looking(ma.Schema):
         deep = ma.fields.Nested(inner, many=True)
 
@@ -347,27 +349,25 @@ def _schema_whose_hook_looks(ma, inner):
             self.fields["deep"].schema  # noqa: B018
             return data
 
-    return ma.fields.Nested(Looking), {}
+    return Looking
 
 
-def _binding_that_fails(ma, inner):
-    class Failing(ma.fields.Nested):
-        @property
-        def schema(self):
-            copied = super().schema
-            raise ma.ValidationError(f"{len(copied.fields)} fields are bound")
-
-    return Failing(inner, many=True), [{}]
+OTHERS = {
+    "tuple given a list": (
+        lambda ma, inner: ma.fields.Tuple((ma.fields.Nested(inner, many=True),)), [[{}]],
+    ),
+    "dict given another mapping": (
+        lambda ma, inner: ma.fields.Dict(values=ma.fields.Nested(inner, many=True)),
+        UserDict(k=[{}]),
+    ),
+    "own methods": (lambda ma, inner: own_nested(ma)[0](inner, many=True), [{}]),
+    "a hook that looks": (lambda ma, inner: ma.fields.Nested(looking(ma, inner)), {}),
+    "binding that fails": (lambda ma, inner: own_nested(ma)[1](inner, many=True), [{}]),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("direction", ["dump", "load"])
-@pytest.mark.parametrize(
-    "other",
-    [
-        _tuple_given_a_list, _dict_given_another_mapping, _nested_with_methods_of_its_own,
-        _schema_whose_hook_looks, _binding_that_fails,
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("other", OTHERS)
 def test_an_instance_is_bound_anew_by_upstreams_own_code(ma, log, other, direction):
     class Inner(ma.Schema):
         a = ma.fields.Method("told", deserialize="told")
@@ -379,8 +379,8 @@ def test_an_instance_is_bound_anew_by_upstreams_own_code(ma, log, other, directi
             field.data_key = "many" if self.many else "one"
 
     inner = Inner()
-    field, value = other(ma, inner)
-    fields = {"first": ma.fields.Nested(inner), "other": field}
+    make, value = OTHERS[other]
+    fields = {"first": ma.fields.Nested(inner), "other": make(ma, inner)}
     outer = ma.Schema.from_dict(fields)()
     options = {"unknown": "include"} if direction == "load" else {}
     one = {"first": {"a": 1, "one": 2}}

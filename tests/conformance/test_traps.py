@@ -1,12 +1,11 @@
 """Traps: what an accelerator is tempted to get wrong, one by one."""
 
-import collections
 import functools
 from unittest import mock
 
 import pytest
 
-from tests.conformance.material import schema_of, written
+from tests.conformance.material import schema_of
 
 METHODS = {
     "staticmethod": lambda f: staticmethod(f),
@@ -38,59 +37,6 @@ def test_methods_that_are_no_functions(ma, log, kind, name):
     for _ in range(2):
         log.attempt(schema.dump, {"f": "x", "g": ["y"]})
         log.attempt(schema.load, {"f": "x", "g": ["y"]})
-
-
-CHANGES = written(
-    {"OrderedDict": collections.OrderedDict}, "ma, schema, f",
-    data_key='f["f"].data_key = "F"',
-    required='f["g"].required = True',
-    dump_fields='schema.dump_fields.pop("g", None)',
-    load_fields='schema.load_fields.pop("g", None)',
-    replaced="schema.dump_fields.update(f=ma.fields.Constant(9))",
-    unknown='schema.unknown = "include"',
-    partial="schema.partial = True",
-    many="schema.many = True",
-    nested='f["n"].schema.fields["x"].data_key = "X"',
-    get_attribute="schema.get_attribute = lambda obj, attr, default: attr",
-    of_class='type(f["f"])._serialize = lambda self, *args, **kwargs: "changed"',
-    dict_class="schema.dict_class = OrderedDict",
-    validators='f["f"].validators.append(ma.validate.Range(min=50))',
-    serialize='schema._serialize = lambda obj, *, many: ["serialized", many]',
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("pass_collection", [True, False])
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_hook_that_changes_the_schema_before_the_work(ma, log, change, pass_collection):
-    """What people do: a ``pre_load`` makes a field required, or swaps one."""
-
-    class Own(ma.fields.Integer):
-        pass
-
-    class S(ma.Schema):
-        f = Own()
-        g = ma.fields.Raw()
-        n = ma.fields.Nested({"x": ma.fields.Raw()})
-
-        @ma.pre_dump(pass_collection=pass_collection)
-        @ma.pre_load(pass_collection=pass_collection)
-        def before(self, data, **kwargs):
-            if switch:
-                CHANGES[change](ma, self, self.fields)
-            return data
-
-        after = ma.post_dump(ma.post_load(log.hook("after")))
-
-    for many in (False, True):
-        for work in ("dump", "load"):
-            switch = []
-            schema = S()
-            row = {"f": "1", "n": {"x": 1}}
-            for _ in range(3):
-                log.attempt(getattr(schema, work), [row, row] if many else row, many=many)
-            switch.append(True)
-            for _ in range(2):
-                log.attempt(getattr(schema, work), [row, row] if many else row, many=many)
 
 
 ATTRIBUTES = [

@@ -10,6 +10,7 @@ import pytest
 
 from althaia import seam
 from tests.conformance.harness import engine
+from tests.conformance.material import written
 
 
 def checked(function):
@@ -85,25 +86,16 @@ def changed(target, name, value, way):
             del vars(target)[name]
 
 
-def _update(target, name, value):
-    target.__dict__.update({name: value})
-
-
-def _item(target, name, value):
-    vars(target)[name] = value
-
-
-def _replaced(target, name, value):
-    target.__dict__ = {**target.__dict__, name: value}
-
-
 SETTERS = {
     "setattr": setattr,
     "object.__setattr__": object.__setattr__,
-    "__dict__.update": _update,
-    "vars()[...]": _item,
-    "__dict__ replaced": _replaced,
-}
+    **written(
+        {}, "target, name, value",
+        dict_update="target.__dict__.update({name: value})",
+        dict_item="vars(target)[name] = value",
+        dict_replaced="target.__dict__ = {**target.__dict__, name: value}",
+    ),
+}  # fmt: skip
 
 WAYS = [*SETTERS, "mock"]
 """The ways to set an attribute of an instance."""

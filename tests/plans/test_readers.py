@@ -71,6 +71,9 @@ def calls_into(file, function, *args):
 
 def test_what_is_loaded_is_read_without_sqlalchemy_and_the_rest_asked_for(authors, dump):
     assert calls_into(attributes.__file__, dump, authors) == []
+    dotted = ma.Schema.from_dict({"n": ma.fields.Raw(attribute="of.name")})(many=True).dump
+    rows = [{"of": author} for author in authors]
+    assert calls_into(attributes.__file__, dotted, rows) == []
     author = authors[0]
     author._sa_instance_state.session.expire(author, ["name"])
     assert calls_into(attributes.__file__, dump, [author]).count("__get__") == 1
