@@ -13,6 +13,7 @@ import dis
 import enum
 import fractions
 import ipaddress
+import operator
 import types
 import uuid
 from collections.abc import Mapping, Sequence
@@ -131,39 +132,26 @@ class EqualToOne:
         return "one"
 
 
+def _forwarded(function):
+    """A method of a proxy that calls a function with the proxy's target in its place."""
+    return lambda self, *args: function(object.__getattribute__(self, "_target"), *args)
+
+
 class Proxy:
     """Claims another class by ``__class__``, as werkzeug's local proxies do."""
 
     def __init__(self, target):
         object.__setattr__(self, "_target", target)
 
-    @property
-    def __class__(self):
-        return type(object.__getattribute__(self, "_target"))
-
-    def __getattr__(self, name):
-        return getattr(object.__getattribute__(self, "_target"), name)
-
-    def __getitem__(self, key):
-        return object.__getattribute__(self, "_target")[key]
-
-    def __iter__(self):
-        return iter(object.__getattribute__(self, "_target"))
-
-    def __len__(self):
-        return len(object.__getattribute__(self, "_target"))
-
-    def __contains__(self, item):
-        return item in object.__getattribute__(self, "_target")
-
-    def __str__(self):
-        return str(object.__getattribute__(self, "_target"))
-
-    def __eq__(self, other):
-        return bool(object.__getattribute__(self, "_target") == other)
-
-    def __hash__(self):
-        return hash(object.__getattribute__(self, "_target"))
+    __class__ = property(_forwarded(type))
+    __getattr__ = _forwarded(getattr)
+    __getitem__ = _forwarded(operator.getitem)
+    __iter__ = _forwarded(iter)
+    __len__ = _forwarded(len)
+    __contains__ = _forwarded(operator.contains)
+    __str__ = _forwarded(str)
+    __eq__ = _forwarded(operator.eq)
+    __hash__ = _forwarded(hash)
 
 
 class Color(enum.Enum):

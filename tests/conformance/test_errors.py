@@ -25,8 +25,6 @@ CLASSES = {
     "only-dotted-unknown": lambda ma: _class(ma, f=ma.fields.Raw())(only=("nope.x",)),
     "data-keys": lambda ma: _class(ma, f=ma.fields.Raw(data_key="x"), x=ma.fields.Raw())(),
     "attributes": lambda ma: _class(ma, f=ma.fields.Raw(attribute="x"), x=ma.fields.Raw())(),
-    "option": lambda ma: _class(ma)(nope=1),
-    "positional": lambda ma: _class(ma)(("f",)),
     "method": lambda ma: _class(ma, f=ma.fields.Method("nope"))(),
     "method-not-callable": lambda ma: _class(ma, f=ma.fields.Method("x"), x=3)(),
     "include": lambda ma: _class(ma, Meta=type("Meta", (), {"include": {"in": ma.fields.Raw()}}))(),
@@ -39,28 +37,6 @@ CLASSES = {
 def test_making_schemas(ma, log, what):
     made = log.attempt(CLASSES[what], ma)
     log("text", repr(made))
-
-
-ARGUMENTS = {
-    "load-nothing": lambda schema: schema.load(),
-    "load-unheard-of": lambda schema: schema.load({}, nope=1),
-    "load-positional": lambda schema: schema.load({}, True),
-    "validate-unknown": lambda schema: schema.validate({}, unknown="raise"),
-    "dumps": lambda schema: schema.dumps({"f": 1}, indent=2, sort_keys=True),
-    "dumps-unheard-of": lambda schema: schema.dumps({}, nope=1),
-    "loads": lambda schema: schema.loads('{"f": "1"}'),
-    "loads-broken": lambda schema: schema.loads("{"),
-    "loads-named": lambda schema: schema.loads(s="{}"),
-    "obj-named": lambda schema: schema.dump(obj={"f": 1}),
-    "data-named": lambda schema: schema.load(data={"f": 1}),
-}
-
-
-@pytest.mark.parametrize("what", ARGUMENTS)
-def test_arguments(ma, log, what):
-    schema = schema_of(ma, {"f": ma.fields.Integer()})
-    for _ in range(2):
-        log.attempt(ARGUMENTS[what], schema)
 
 
 ERRORS = {

@@ -338,36 +338,6 @@ def test_hooks_that_come_and_go_between_calls(ma, log, tag, change, nested):
         use()
 
 
-@pytest.mark.parametrize("tag", ["post_dump", "post_load", "validates", "validates_schema"])
-def test_a_hook_before_the_fields_that_changes_those_behind(ma, log, tag):
-    class S(ma.Schema):
-        f = ma.fields.Integer()
-
-        @ma.pre_dump
-        @ma.pre_load
-        def change(self, data, **kwargs):
-            if switch:
-                self._hooks[tag].append(entry_of(tag))
-                self.fields["f"].allow_none = False
-            return data
-
-        def process(self, data, *args, **kwargs):
-            log("process", data, args, kwargs)
-            return data
-
-    switch = []
-    schema = S()
-    parent = ma.Schema.from_dict({"n": ma.fields.Nested(S)})()
-    for _ in range(2):
-        for _ in range(3):
-            for each, row in ((schema, {"f": 1}), (parent, {"n": {"f": 1}})):
-                log.attempt(each.dump, row)
-                log.attempt(each.dumps, row)
-                log.attempt(each.load, row)
-                log.attempt(each.loads, json.dumps(row))
-        switch.append(True)
-
-
 def tables_of_hooks(log, hooks):
     """Tables of hooks that answer otherwise than a dictionary, or say that they are asked."""
 

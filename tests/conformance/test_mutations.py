@@ -304,29 +304,29 @@ def test_a_nested_schema_that_is_changed(ma, log, change):
     use_it()
 
 
-@pytest.mark.parametrize("pass_collection", [True, False])
+@pytest.mark.parametrize("where", ["alone", "in a collection", "nested"])
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_hook_that_changes_the_schema_before_the_work(ma, log, change, pass_collection):
+def test_a_hook_that_changes_the_schema_before_the_work(ma, log, change, where):
     """What people do: a ``pre_load`` makes a field required, or swaps one."""
 
     class S(schema_class(ma)):
-        @ma.pre_dump(pass_collection=pass_collection)
-        @ma.pre_load(pass_collection=pass_collection)
+        @ma.pre_dump(pass_collection=where == "in a collection")
+        @ma.pre_load(pass_collection=where == "in a collection")
         def before(self, given, **kwargs):
-            if switch:
+            if number > 2:
                 change_it(ma, log, change, self)
             return given
 
         after = ma.post_dump(ma.post_load(log.hook("after")))
 
+    cls = ma.Schema.from_dict({"s": ma.fields.Nested(S)}) if where == "nested" else S
+    rows = data(), copy.deepcopy(GOOD)
+    dumped, loaded = [{"s": row} for row in rows] if where == "nested" else rows
     for many in (False, True):
-        for work in ("dump", "load"):
-            switch = []
-            schema = S()
-            row = data() if work == "dump" else copy.deepcopy(GOOD)
-            for time in range(5):
-                switch += [True] * (time == 3)
-                log.attempt(getattr(schema, work), [row, row] if many else row, many=many)
+        dumping, loading = cls(many=many), cls(many=many)
+        for number in range(5):  # noqa: B007
+            log.attempt(dumping.dump, [dumped, dumped] if many else dumped)
+            log.attempt(loading.load, [loaded, loaded] if many else loaded)
 
 
 @pytest.mark.parametrize("first", ["attribute", "dump_fields_removed", "field_class", "hook"])
