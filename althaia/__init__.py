@@ -215,7 +215,7 @@ def _watch() -> None:
     if share:
         from althaia.trust import compare as trust_compare
 
-        if not trust_compare.session().is_on:
+        if not trust_compare.compare_report().rate:
             trust_compare.compare(share)
 
 

@@ -70,18 +70,23 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
         different, unsteady, _ = pair.judge()
         found = different | unsteady
         rows: list[Row] = []
-        nothing = [None] * len(FIGURES)
         for number, name in enumerate(pair.calls):
             watch(number / len(pair.calls), name)
             objects = given["sizes"].get(name, 0)
             difference, steady = found.get(name), name not in unsteady
             if not (objects or difference):
                 continue
-            row = {"work": name, "objects": objects, "identical": not difference}
-            row["difference"] = sentence(difference, steady=steady) if difference else ""
-            row["deterministic"] = steady
-            figures = nothing if difference else _timed(rounds, sides, name, objects)
-            rows.append(row | dict(zip(FIGURES, figures, strict=True)))
+            row = {
+                "work": name,
+                "objects": objects,
+                "identical": not difference,
+                "difference": sentence(difference, steady=steady) if difference else "",
+                "deterministic": steady,
+                **dict.fromkeys(FIGURES),
+            }
+            if not difference:
+                row |= zip(FIGURES, _timed(rounds, sides, name, objects), strict=True)
+            rows.append(row)
         explained = pair.planned.ask("explained")
     return {
         "schema": schema,

@@ -22,7 +22,7 @@ from typing import Any
 from althaia.cli import Answer, CommandError
 from althaia.cli.sides import Differences, Pair, add_data, sentence
 from althaia.cli.terminal import bar
-from althaia.trust.compare import Report, read_file
+from althaia.trust.compare import read_file
 from althaia.trust.differences import Difference
 
 COUNT = 1_000
@@ -50,9 +50,7 @@ def execute(options: argparse.Namespace) -> Answer:
 
 def _summed_up(file: str) -> Answer:
     try:
-        processes, unended, report = (
-            read_file(Path(file)) if Path(file).exists() else (0, 0, Report())
-        )
+        processes, unended, report = read_file(Path(file))
     except (OSError, ValueError) as error:
         raise CommandError(f"{file}: {error}") from None
     text = f"{processes:,} {'process' if processes == 1 else 'processes'}"

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from althaia.cli import CommandError
+from althaia.engine.explain import instance_of
 from althaia.switch.redirect import REFUSALS
 
 _T = TypeVar("_T")
@@ -22,13 +23,9 @@ def schema(text: str) -> Any:
     """
     found = resolve(text)
     try:
-        instance = found() if isinstance(found, type) else found
+        return instance_of(found)
     except TypeError as error:
-        said = f"{text} cannot be made without arguments, name an instance instead: {error}"
-        raise CommandError(said) from error
-    if not (hasattr(instance, "dump_fields") and hasattr(instance, "load_fields")):
-        raise CommandError(f"{text} is {found!r}, which is no marshmallow schema")
-    return instance
+        raise CommandError(f"{text}: {error}") from error
 
 
 def resolve(text: str) -> Any:

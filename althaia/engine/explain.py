@@ -274,7 +274,7 @@ def explain(schema: Any) -> Explanation:
 
     >>> print(althaia.explain(UserSchema).as_text())
     """
-    instance = _instance(schema)
+    instance = instance_of(schema)
     reason = _why_no_plans(instance)
     if reason:
         return Explanation(_data(instance, no_plans=reason))
@@ -311,17 +311,22 @@ def _why_no_plans(instance: Any) -> str:
     return why_no_plans()
 
 
-def _instance(schema: Any) -> Any:
-    """Return the schema, or an instance of the schema class."""
+def instance_of(schema: Any) -> Any:
+    """Return the schema, or an instance of the schema class.
+
+    :raises TypeError: it is neither, or the class cannot be made without arguments
+    """
     is_class = isinstance(schema, type) and hasattr(schema, "_declared_fields")
     try:
         instance = schema() if is_class else schema
     except TypeError as error:
-        said = f"{_name(schema)} cannot be made without arguments, give an instance: {error}"
+        said = (
+            f"{_name(schema)} cannot be made without arguments, name an instance instead: {error}"
+        )
         raise TypeError(said) from error
     if seam.owner_of(instance) is not None:
         return instance
-    raise TypeError(f"explain() takes a marshmallow schema class or instance, not {schema!r}")
+    raise TypeError(f"a marshmallow schema class or instance is needed, not {schema!r}")
 
 
 class _Explainer(NamedTuple):

@@ -80,17 +80,20 @@ def check(location: str | None) -> None:
     :param location: the file of the installed package, if it was found
     :raises ReleaseError: that is so.
     """
-    beside = version_in(os.path.dirname(os.path.dirname(location))) if location else installed()
+    beside = version_beside(location) if location else installed()
     if not location and not beside:
         raise ReleaseError(served() or "")
     if beside and is_too_old(beside):
         raise ReleaseError(served() or "", beside)
 
 
-def version_in(folder: str) -> str | None:
-    """Return the version of the marshmallow whose metadata are in a folder."""
+def version_beside(location: str) -> str | None:
+    """Return the version by the metadata that lie beside the package.
+
+    :param location: a file in the package's folder
+    """
     try:
-        names = os.listdir(folder or os.curdir)
+        names = os.listdir(os.path.dirname(os.path.dirname(location)) or os.curdir)
     except OSError:
         return None  # a folder that is not there, or an archive
     for name in names:

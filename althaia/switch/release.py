@@ -175,9 +175,7 @@ def find() -> Release:
         if made_from == "":
             release.leave("no marshmallow is installed, and a pure build has no copy of it")
         return release
-    version = None
-    if spec.origin:  # The metadata lie beside the package.
-        version = installed.version_in(os.path.dirname(os.path.dirname(spec.origin)))
+    version = installed.version_beside(spec.origin) if spec.origin else None
     wanted = settings().compiled if wants_compiled is None else wants_compiled
     compiled = version == made_from and wanted
     release = Release(

@@ -172,7 +172,7 @@ class Session:
         on_difference: Callable[[Finding], object] | None = None,
         schemas: Iterable[Any] | None = None,
     ) -> None:
-        self.rate, self.is_on = rate, False
+        self.rate = rate
         self.on_difference = on_difference
         self.on_every: Callable[[Finding], object] | None = None
         self.wanted = None if schemas is None else tuple(schemas)
@@ -313,7 +313,6 @@ class Session:
         with self.lock:
             return replace(
                 self.found,
-                rate=self.rate if self.is_on else 0.0,
                 skipped=self.found.skipped.copy(),
                 findings=tuple(self.findings.values()),
             )
@@ -398,7 +397,6 @@ def compare(
     if not rate:
         return
     _last = Session(float(rate), on_difference, schemas)
-    _last.is_on = True
     # In a pure build there is nothing to compare. The profile stands around it.
     if has_engine():
         seam_layers.put(_last.layer, innermost=True)
@@ -412,12 +410,12 @@ def session() -> Session:
 
 @atexit.register
 def _end() -> None:
-    if _last.is_on:
+    if _last.found.rate:
         _last.write(ended=True)
 
 
 def _begin_in_child() -> None:
-    if _last.is_on:
+    if _last.found.rate:
         _last.start_again()
         _last.write()
 
@@ -435,15 +433,15 @@ def _append(file: str, found: dict[str, Any]) -> None:
 
 
 def read_file(file: Path) -> tuple[int, int, Report]:
-    """Return how many processes have written to ``ALTHAIA_COMPARE_FILE``, how many of them have
-    not ended (they run, or were killed), and their reports as one.
+    """Return how many processes have written to ``ALTHAIA_COMPARE_FILE``, which may not be there
+    yet, how many of them have not ended (they run, or were killed), and their reports as one.
 
     :raises OSError: the file cannot be read
     :raises ValueError: a line is none of compare mode's
     """
     last: dict[tuple[int, str], dict[str, Any]] = {}
     findings: dict[tuple[str, str, str], Finding] = {}
-    for line in file.read_text("utf-8").splitlines():
+    for line in file.read_text("utf-8").splitlines() if file.exists() else ():
         found = loads(line)
         try:
             if "path" in found:
@@ -461,10 +459,10 @@ def read_file(file: Path) -> tuple[int, int, Report]:
 
 def stop() -> None:
     """Switch compare mode off; its report remains available."""
-    if _last.is_on:
+    if _last.found.rate:
         seam_layers.take(_last.layer)
         _last.write(ended=True)
-    _last.is_on = False
+    _last.found.rate = 0.0
 
 
 def compare_report() -> Report:

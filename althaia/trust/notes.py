@@ -13,11 +13,6 @@ from althaia.trust import seam_layers
 BEGINNING = "althaia: while "
 """How each of these notes begins."""
 
-_DOING = {
-    **dict.fromkeys(("dump", "dumps", "serialize"), "dumping"),
-    **dict.fromkeys(("load", "loads", "validate", "deserialize"), "loading"),
-}
-
 
 asked = False
 """Whether the program has switched notes on or off itself, which overrides the environment."""
@@ -35,8 +30,7 @@ def switch(on: bool) -> None:
 
 
 def _layer(name: str, inner: seam_layers.Hook) -> seam_layers.Hook | None:
-    doing = _DOING.get(name)
-    if doing is None:
+    if name in ("construct", "copied_fields"):
         return None
     # Not at module level: layers are called only if there is an engine.
     from althaia.engine.run import keep_trails, take_trail
@@ -44,8 +38,9 @@ def _layer(name: str, inner: seam_layers.Hook) -> seam_layers.Hook | None:
     keep_trails(True)
     # ValidationError gets no note: its messages name the field.
     answer: tuple[type[Exception], ...] = ()
-    if doing == "loading":
-        answer = (seam.defined["exceptions"]["ValidationError"],)
+    doing = "dumping"
+    if name not in ("dump", "dumps", "serialize"):
+        doing, answer = "loading", (seam.defined["exceptions"]["ValidationError"],)
 
     def hook(schema: Any, *args: Any) -> Any:
         try:

@@ -28,7 +28,7 @@ def failing(): 1 / 0
 plain = [{"number": "x"}, {"number": "y"}]
 three = 3
 """
-NO_SCHEMA = "which is no marshmallow schema"
+NO_SCHEMA = "a marshmallow schema class or instance is needed, not "
 RAISED = "raised ZeroDivisionError: division by zero ("
 REFUSED = [
     ("explain shop:", "is not of the form package.module:Name"),

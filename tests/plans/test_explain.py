@@ -162,7 +162,7 @@ def test_a_used_schema_and_its_resolved_nested_schema():
 
 @pytest.mark.parametrize("wrong", [3, int, None, "Order", object(), type])
 def test_no_schema_at_all(wrong):
-    with pytest.raises(TypeError, match="takes a marshmallow schema class or instance, not"):
+    with pytest.raises(TypeError, match="a marshmallow schema class or instance is needed, not"):
         althaia.explain(wrong)
 
 
