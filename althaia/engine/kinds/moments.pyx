@@ -207,6 +207,9 @@ def by_format(analysis, field, name, chosen):
     way first."""
     cls = analysis.upstream.fields[OWNERS[name]]
     analysis.field_method(field, "_make_object_from_format", cls)
+    if re.search(r"(%[^%]).*\1", chosen):
+        # Some releases refuse an empty value before they look at the format.
+        raise NotPlannable(f"strptime refuses the format {chosen!r}")
     make = seam.pristine[cls]["_make_object_from_format"].__func__
     parse = {"parse": partial(make, data_format=chosen)}
     # strptime would validate the time of a date and the date of a time, too. Newer Python versions
