@@ -98,7 +98,6 @@ def _server(report: Report, name: str, server: Mapping[str, Any]) -> Iterator[st
     used = [v for v in model.VARIANTS if any(v in row["ratios"] for row in server["rows"])]
     others = [v for v in used if v != model.UPSTREAM.name]
     yield f"### {KINDS[name].label}"
-    yield "Processor time of the worker per request; how many times less than marshmallow's."
     bounds = report["profile"] if name == "sync" else {}
     heads = ["request", "marshmallow", *(label[v] for v in others)]
     if bounds:
@@ -106,14 +105,8 @@ def _server(report: Report, name: str, server: Mapping[str, Any]) -> Iterator[st
     yield markdown_table(
         heads, (_ratio_line(row, server, others, titles, bounds) for row in server["rows"])
     )
-    if bounds:
-        yield (
-            "*Bound*: what it would be if all but the database's driver and the ORM's loading "
-            "took no time at all."
-        )
     if name != "sync":
         return
-    yield "Requests a second, latency, memory, first byte:"
     yield markdown_table(
         ["request", "", "requests/s", "p50, ms", "p99, ms", "first byte, ms", "peak, MiB"],
         _once(_figure_lines(server["figures"], [v for v in used if v in SHOWN], titles, label)),
