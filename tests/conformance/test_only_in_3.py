@@ -77,6 +77,8 @@ def test_fields_that_only_meta_names(ma, log, mapping, option):
             S.TYPE_MAPPING[int] = (Upper, ma.fields.Float, ma.fields.Raw)[round]
         elif mapping == "replaced":
             S.TYPE_MAPPING = {str: Upper} if round else {}
+    log.attempt(S, only=("v", "zz"))
+    log.attempt(S, exclude=("zz",))
     one, other = S(), S()
     one.dump({"v": MOMENT})
     copied = copy.deepcopy(one)
