@@ -17,14 +17,10 @@ class Summerless(dt.tzinfo):
 
 
 ZONES = [
-    None,
-    dt.UTC,
-    dt.timezone(dt.timedelta(hours=5, minutes=30)),
-    dt.timezone(-dt.timedelta(minutes=1)),
-    dt.timezone(dt.timedelta(seconds=1)),
-    dt.timezone(dt.timedelta(0), "Zulu"),
-    Summerless(),
-]
+    None, dt.UTC, dt.timezone(dt.timedelta(hours=5, minutes=30)),
+    dt.timezone(-dt.timedelta(minutes=1)), dt.timezone(dt.timedelta(seconds=1)),
+    dt.timezone(dt.timedelta(0), "Zulu"), Summerless(),
+]  # fmt: skip
 
 
 class Later(dt.datetime):

@@ -6,12 +6,9 @@ from tests.conformance.material import subclass, written
 
 ROW = {"x": 1, "n": {"a": "2", "b": "t"}, "l": [{"a": 3}, {"a": "4"}], "o": None}
 BAD = [
-    {"n": {"a": "no"}, "l": [{"a": 1}, {"a": "no"}, {"c": 1}]},
-    {"n": 7, "l": [7]},
-    {"n": None, "l": None},
-    {"n": [{"a": 1}], "l": {"a": 1}},
-    {"n": {}, "l": [{}], "more": 1},
-]
+    {"n": {"a": "no"}, "l": [{"a": 1}, {"a": "no"}, {"c": 1}]}, {"n": 7, "l": [7]},
+    {"n": None, "l": None}, {"n": [{"a": 1}], "l": {"a": 1}}, {"n": {}, "l": [{}], "more": 1},
+]  # fmt: skip
 
 
 class Answer:

@@ -14,18 +14,11 @@ BAD = (
     "2020-13-01", "RED", "name", ...,
 )  # fmt: skip
 TEXTS = {
-    "input": "no {input}",
-    "input, formatted": "no {input!r:>5}",
-    "type": "{input.__class__.__name__} {obj_type} {choices}",
-    "unknown word": "{nope}",
-    "broken": "a } brace",
-    "doubled": "{{input}}",
-    "empty": "",
-    "a list": ["a", "{input}"],
-    "a dict": {"code": 3},
-    "bytes": b"bytes",
-    "none": None,
-}
+    "input": "no {input}", "input, formatted": "no {input!r:>5}",
+    "type": "{input.__class__.__name__} {obj_type} {choices}", "unknown word": "{nope}",
+    "broken": "a } brace", "doubled": "{{input}}", "empty": "", "a list": ["a", "{input}"],
+    "a dict": {"code": 3}, "bytes": b"bytes", "none": None,
+}  # fmt: skip
 
 
 class Lazy:
@@ -156,15 +149,8 @@ def test_where_the_field_stands(ma, log, kind, place, index_errors):
     schema = type("S", (ma.Schema,), members)()
     key = "F" if place == "keyed" else "f"
     for value in (
-        ["x"],
-        ["x", "y"],
-        [1, "x"],
-        {"a": "x"},
-        {"1": "x", "x": 2},
-        [{"a": "x"}],
-        "x",
-        3,
-    ):
+        ["x"], ["x", "y"], [1, "x"], {"a": "x"}, {"1": "x", "x": 2}, [{"a": "x"}], "x", 3,
+    ):  # fmt: skip
         for partial in (None, True, ("g", "f.a")):
             log.attempt(schema.load, {key: value}, partial=partial)
             log.attempt(schema.validate, {key: value, "g": "x", "h": 1}, partial=partial)

@@ -10,21 +10,12 @@ RECORD = {"id": "1", "name": "n", "inner": {"id": "2"}, "all": [{"id": "3"}]}
 REFUSED = {"id": "?", "inner": {"gone": 1}, "gone": 2}
 
 OPTIONS = [
-    {},
-    {"only": ("id", "inner.id")},
-    {"only": ("gone",)},
-    {"only": ("id", "gone")},
-    {"only": ("id", "gone.x")},
-    {"only": ("nowhere",)},
-    {"exclude": ("id",)},
-    {"exclude": ("gone",)},
-    {"exclude": ("gone.x",)},
-    {"exclude": ("inner.gone", "all.gone")},
-    {"load_only": ("gone", "id")},
-    {"dump_only": ("gone", "id")},
-    {"partial": ("gone",), "unknown": "include"},
-    {"many": True},
-]
+    {}, {"only": ("id", "inner.id")}, {"only": ("gone",)}, {"only": ("id", "gone")},
+    {"only": ("id", "gone.x")}, {"only": ("nowhere",)}, {"exclude": ("id",)},
+    {"exclude": ("gone",)}, {"exclude": ("gone.x",)}, {"exclude": ("inner.gone", "all.gone")},
+    {"load_only": ("gone", "id")}, {"dump_only": ("gone", "id")},
+    {"partial": ("gone",), "unknown": "include"}, {"many": True},
+]  # fmt: skip
 
 
 def declaring(ma, *left_out):

@@ -130,13 +130,9 @@ def outer_class(ma):
 
 OUTER = {"a": 1, "n": ITEM, "m": [ITEM, {"x": "bad"}], "l": [ITEM], "d": {"k": ITEM}, "p": ITEM}
 LOADED = {
-    "a": 1,
-    "n": {"x": "1", "Y": 2, "z": {"x": 5}},
-    "m": [{"x": 1}, {"Y": 2}],
-    "l": [{"x": 1, "q": 2}],
-    "d": {"k": {"x": 1, "z": {"x": "bad"}}},
-    "p": "7",
-}
+    "a": 1, "n": {"x": "1", "Y": 2, "z": {"x": 5}}, "m": [{"x": 1}, {"Y": 2}],
+    "l": [{"x": 1, "q": 2}], "d": {"k": {"x": 1, "z": {"x": "bad"}}}, "p": "7",
+}  # fmt: skip
 
 
 def in_order(options):
@@ -269,12 +265,8 @@ def test_a_nested_schema_that_differs_from_value_to_value(ma, log, change, form)
     """What its hooks change is seen by the next value: upstream calls it anew for each."""
     item = ma.fields.Nested(changing_item(ma, log, change))
     values = [
-        {"a": 1, "b": 2, "open": 1},
-        {"a": 1},
-        {"a": 1, "z": 3},
-        {"open": 1},
-        {"a": 5, "b": 6},
-    ]
+        {"a": 1, "b": 2, "open": 1}, {"a": 1}, {"a": 1, "z": 3}, {"open": 1}, {"a": 5, "b": 6},
+    ]  # fmt: skip
     field, given = {
         "list": (ma.fields.List(item), {"f": values}),
         "mapping": (ma.fields.Dict(values=item), {"f": dict(zip("pqrst", values, strict=True))}),

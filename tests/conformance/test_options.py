@@ -179,12 +179,9 @@ def _declined(ma, log):
 
 
 DECLINED_INPUTS = (
-    {"a": 1, "_b": 2, "c": None, "d": [1]},
-    {"a": 1, "c": 3, "d": [1, "x", 3], "e": 5},
-    {"_b": "x", "f": 1},
-    {},
-    [1],
-)
+    {"a": 1, "_b": 2, "c": None, "d": [1]}, {"a": 1, "c": 3, "d": [1, "x", 3], "e": 5},
+    {"_b": "x", "f": 1}, {}, [1],
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("unknown", ["raise", "include", "exclude"])

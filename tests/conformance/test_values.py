@@ -334,12 +334,9 @@ def test_partial_everywhere(ma, log, partial):
         d = ma.fields.Dict(values=ma.fields.Nested(Inner))
 
     for data in (
-        {},
-        {"n": {}},
-        {"f": 1, "n": {"x": 1}, "m": [{}, {"x": 2}]},
-        {"l": [{}, {"Y": 1}], "d": {"k": {}}},
-        {"f": "bad", "n": {"x": "bad"}},
-    ):
+        {}, {"n": {}}, {"f": 1, "n": {"x": 1}, "m": [{}, {"x": 2}]},
+        {"l": [{}, {"Y": 1}], "d": {"k": {}}}, {"f": "bad", "n": {"x": "bad"}},
+    ):  # fmt: skip
         log.attempt(S().load, data, partial=partial)
         log.attempt(S(partial=partial).load, data)
         log.attempt(S(partial=partial, many=True).load, [data, data])

@@ -22,27 +22,13 @@ class Colour(enum.Enum):
 MOMENT = dt.datetime(2024, 2, 29, 12, 30, 5, 250, tzinfo=dt.UTC)
 
 DATA = {
-    "text": "x",
-    "bytes": b"x",
-    "number": "5",
-    "real": "1.5",
-    "money": decimal.Decimal("1.25"),
-    "truth": "yes",
-    "moment": MOMENT,
-    "stamp": MOMENT,
-    "letter": MOMENT,
-    "day": MOMENT.date(),
-    "span": dt.timedelta(seconds=2.5),
-    "id": uuid.UUID(int=3),
-    "address": ipaddress.IPv4Address("10.0.0.1"),
-    "colour": Colour.RED,
-    "list": [1, "2"],
-    "pair": (1, 2),
-    "map": {"1": 2},
-    "inner": {"a": 1, "b": 2},
-    "many": [{"a": 1, "b": 2}],
+    "text": "x", "bytes": b"x", "number": "5", "real": "1.5", "money": decimal.Decimal("1.25"),
+    "truth": "yes", "moment": MOMENT, "stamp": MOMENT, "letter": MOMENT, "day": MOMENT.date(),
+    "span": dt.timedelta(seconds=2.5), "id": uuid.UUID(int=3),
+    "address": ipaddress.IPv4Address("10.0.0.1"), "colour": Colour.RED, "list": [1, "2"],
+    "pair": (1, 2), "map": {"1": 2}, "inner": {"a": 1, "b": 2}, "many": [{"a": 1, "b": 2}],
     "path": {"er": {"est": 4}},
-}
+}  # fmt: skip
 
 
 def _check(ma):

@@ -32,13 +32,9 @@ METHODS = {
 }
 
 LOOKS = [
-    "list(schema.fields)",
-    "sorted(vars(schema))",
-    "schema.only",
-    "repr(schema)",
-    "schema.fields['n'].schema.fields['x'].root is schema",
-    "len(schema.__getstate__())",
-]
+    "list(schema.fields)", "sorted(vars(schema))", "schema.only", "repr(schema)",
+    "schema.fields['n'].schema.fields['x'].root is schema", "len(schema.__getstate__())",
+]  # fmt: skip
 
 CHANGES = [
     "schema.fields['a'].data_key = 'changed'",
