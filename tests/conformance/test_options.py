@@ -6,6 +6,7 @@ import pytest
 
 from tests.conformance import harness
 from tests.conformance.harness import FROM_FIRST_USE
+from tests.conformance.material import meta
 from tests.engine import NEEDS_ENGINE
 
 MODES = FROM_FIRST_USE
@@ -85,6 +86,15 @@ def test_options_without_index_errors(ma, log, whose, moment):
     _use(log, S())
     schema.opts.index_errors = False
     _use(log, schema)
+
+
+def test_many_in_the_options(ma, log):
+    S = type("S", (ma.Schema,), {"a": ma.fields.Integer(), "Meta": meta(many=True)})
+    for options in ({}, {"many": False}, {"only": ("a",)}) * 12:
+        schema = S(**options)
+        log.attempt(schema.dump, [{"a": 1}])
+        log.attempt(schema.load, {"a": 1})
+        log("many", schema.many)
 
 
 def test_a_class_without_options(ma, log):

@@ -312,8 +312,8 @@ SETTINGS = {
         "Integer",
         [int, float, str, bool, complex, staticmethod(lambda value: ("converted", value))],
     ),
-    "truthy": ("Boolean", [{"ja"}, ["ja"], frozenset({"ja"}), {"ja": 1}]),
-    "falsy": ("Boolean", [{"nein"}, {"nein": 1}, frozenset()]),
+    "truthy": ("Boolean", [{"ja"}, ["ja"], frozenset({"ja"}), {"ja": 1}, set()]),
+    "falsy": ("Boolean", [{"nein"}, {"nein": 1}, frozenset(), set()]),
 }
 
 
