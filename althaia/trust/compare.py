@@ -21,7 +21,7 @@ from pathlib import Path
 from random import Random
 from threading import Lock
 from time import monotonic, process_time, thread_time
-from typing import Any
+from typing import Any, NamedTuple
 
 from althaia import seam
 from althaia.switch.config import settings
@@ -149,6 +149,29 @@ _Outcome = tuple[Any, Exception | None]
 """A result, or what was raised instead."""
 
 
+class Call(NamedTuple):
+    """A call of one of the seam's functions, which can be made again."""
+
+    name: str
+    schema: Any
+    args: tuple[Any, ...]
+
+    def copy(self, given: Any = _GO_ON) -> "Call":
+        """Return the same call with a copy of its input, or with another input."""
+        first, *rest = self.args
+        return self._replace(args=(copy_of(first) if given is _GO_ON else given, *rest))
+
+    def outcome(self, turn: str) -> _Outcome:
+        """Return the outcome of the plan; or of upstream's own code, while the seam declines."""
+        token = running.set(turn)
+        try:
+            return seam_layers.run_upstream(*self), None
+        except Exception as error:
+            return None, error
+        finally:
+            running.reset(token)
+
+
 class _Skipped(Exception):
     """A sampled call is not compared; the text is the reason."""
 
@@ -210,16 +233,16 @@ class Session:
             if turn == UPSTREAM:
                 return nothing(*args)
             if turn is None and name in CHOSEN and self.random() < self.rate:
-                answer = self.take(name, args[0], args[1:])
+                answer = self.take(Call(name, args[0], args[1:]))
                 if answer is not _GO_ON:
                     return answer
             return inner(*args)
 
         return hook
 
-    def take(self, name: str, schema: Any, args: tuple[Any, ...]) -> Any:
+    def take(self, call: Call) -> Any:
         """Answer a chosen call, or return ``_GO_ON``."""
-        if not self.wants(schema):
+        if not self.wants(call.schema):
             return _GO_ON
         if monotonic() >= self.due:
             self.write()
@@ -229,8 +252,8 @@ class Session:
             return _GO_ON
         began = thread_time()
         try:
-            if not (reason := why_not(name, schema, args[0])):
-                return self.compare(name, schema, args)
+            if not (reason := why_not(call)):
+                return self.compare(call)
             self.count(reason)
             return _GO_ON
         finally:
@@ -250,25 +273,25 @@ class Session:
             for each in self.wanted
         )
 
-    def compare(self, name: str, schema: Any, args: tuple[Any, ...]) -> Any:
+    def compare(self, call: Call) -> Any:
         """Return the planned result of a call after comparing it with that of upstream's code."""
-        again = (copy_of(args[0]), *args[1:])
-        planned = outcome(PLANNED, name, schema, args)
+        again = call.copy()
+        planned = call.outcome(PLANNED)
         try:
-            self.judge(name, schema, again, planned)
+            self.judge(again, planned)
         except _Skipped as skipped:
             self.count(str(skipped))
         return given(planned)
 
-    def judge(self, name: str, schema: Any, args: tuple[Any, ...], planned: _Outcome) -> None:
+    def judge(self, call: Call, planned: _Outcome) -> None:
         """Run upstream's own code and record whether its result differs. If it does, the plan runs
         again: a difference that does not come back is none of the plan's.
 
         :raises _Skipped: the results cannot be compared; the text is the reason.
         """
         # Copy the input for the third run now: the second run may change it.
-        third = (copy_of(args[0]), *args[1:])
-        upstream = outcome(UPSTREAM, name, schema, args)
+        third = call.copy()
+        upstream = call.outcome(UPSTREAM)
         if isinstance(upstream[1], RecursionError):
             raise _Skipped("nested more deeply than marshmallow's own code can go")
         found = _difference(planned, upstream)
@@ -276,21 +299,21 @@ class Session:
             with self.lock:
                 self.found.compared += 1
             return
-        repeated = outcome(PLANNED, name, schema, third)
+        repeated = third.outcome(PLANNED)
         if _difference(planned, repeated) is None:
-            self.tell(name, schema, args, found)
+            self.tell(call, found)
             return
         if upstream[1] is not None and _difference(repeated, upstream) is None:
             raise _Skipped("whose user code does not repeat")
         with self.lock:
             self.found.not_deterministic += 1
 
-    def tell(self, name: str, schema: Any, args: tuple[Any, ...], difference: Difference) -> None:
+    def tell(self, call: Call, difference: Difference) -> None:
         """Count a difference and report it, if it is the first of its kind."""
-        cls = type(schema)
-        said = {"serialize": "dump", "load": "load" if args[-1] else "validate"}
+        cls = type(call.schema)
+        said = {"serialize": "dump", "load": "load" if call.args[-1] else "validate"}
         schema_name = f"{cls.__module__}.{cls.__qualname__}"
-        finding = Finding(schema_name, said.get(name, name), difference)
+        finding = Finding(schema_name, said.get(call.name, call.name), difference)
         with self.lock:
             self.found.compared += 1
             self.found.different += 1
@@ -318,17 +341,6 @@ class Session:
             )
 
 
-def outcome(turn: str, name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
-    """Return the outcome of the plan; or of upstream's own code, while the seam declines."""
-    token = running.set(turn)
-    try:
-        return seam_layers.run_upstream(name, schema, args), None
-    except Exception as error:
-        return None, error
-    finally:
-        running.reset(token)
-
-
 def given(planned: _Outcome) -> Any:
     """Give the program the outcome of its call."""
     result, error = planned
@@ -353,16 +365,16 @@ def _difference(planned: _Outcome, upstream: _Outcome) -> Difference | None:
         raise _Skipped(f"whose results cannot be compared ({type(problem).__name__})") from problem
 
 
-def why_not(name: str, schema: Any, given: Any) -> str:
+def why_not(call: Call) -> str:
     """Return the reason why a call must not or cannot run a second time; "" if it can."""
-    if is_one_shot(given):
+    if is_one_shot(call.args[0]):
         return "with an input that can be read only once"
     # A schema of marshmallow-sqlalchemy creates or changes rows while it loads: a second run would
     # create a second row, which takes the related rows from the first one.
     registry = sys.modules["althaia.marshmallow.class_registry"].__dict__["_registry"]
-    if name in ("load", "loads") and any(
+    if call.name in ("load", "loads") and any(
         getattr(cls.opts, "load_instance", False) is True
-        for cls in schema_classes(type(schema), registry)
+        for cls in schema_classes(type(call.schema), registry)
     ):
         return "that load into a database session"
     return ""

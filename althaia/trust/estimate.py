@@ -22,8 +22,7 @@ from typing import Any
 
 from althaia import seam
 from althaia.trust import seam_layers, units
-from althaia.trust.compare import CHOSEN, PLANNED, UPSTREAM, given, outcome, running, why_not
-from althaia.trust.input_copies import copy_of
+from althaia.trust.compare import CHOSEN, PLANNED, UPSTREAM, Call, given, running, why_not
 
 FIRST_PLAN = 16
 """The call of a schema that makes its plan; earlier ones count as if they had one."""
@@ -82,7 +81,7 @@ class Estimate:
                 self.asked += 1
                 return nothing(*args)
             if turn is None and name in CHOSEN:
-                return self.called(name, *args)
+                return self.called(Call(name, args[0], args[1:]))
             if turn is None and name == "construct":
                 return self.made(inner, *args)
             return inner(*args)
@@ -90,21 +89,22 @@ class Estimate:
         # Upstream's ``validate`` calls ``_do_load``, which is measured.
         return nothing if name == "validate" else hook
 
-    def called(self, name: str, schema: Any, *args: Any) -> Any:
+    def called(self, call: Call) -> Any:
         """Make a call of the program's; perhaps make it again."""
         from althaia.engine.plan import statistics_of, why_no_plan
 
-        began, key = thread_time(), _key(schema, name.replace("serialize", "dump"))
+        began, (name, schema, args) = thread_time(), call
+        key = _key(schema, name.replace("serialize", "dump"))
         line = self.lines[key]
         counters = getattr(statistics_of(type(schema)), "load" if "load" in name else "dump")
-        why = _is_due(line) and why_not(name, schema, args[0])
-        again = [(copy_of(args[0]), *args[1:]) for _ in range(2 * REPEATS if why == "" else 0)]
+        why = _is_due(line) and why_not(call)
+        again = [call.copy() for _ in range(2 * REPEATS if why == "" else 0)]
         if why and _reads_rows(name, schema, *args):
             why = ""
-            args, *again = ((each, *args[1:]) for each in tee(args[0], 1 + 2 * REPEATS))
+            call, *again = map(call.copy, tee(args[0], 1 + 2 * REPEATS))
         answered, collecting = counters.calls, self.collecting
         clock, before = perf_counter(), thread_time()
-        planned = outcome(PLANNED, name, schema, args)
+        planned = call.outcome(PLANNED)
         taken = thread_time() - before
         wait, seconds = perf_counter() - clock - taken, taken - self.collecting + collecting
         if counters.calls == answered:
@@ -113,7 +113,7 @@ class Estimate:
         else:
             found = {"calls": 1, "seconds": seconds}
             if again:
-                found |= self.again(seconds, name, schema, again)
+                found |= self.again(seconds, again)
         self.add(line, wait=max(wait, 0.0), **found)
         with self.lock:
             self.why[key] = why or ""
@@ -129,25 +129,24 @@ class Estimate:
             seconds = taken - self.collecting + collecting
             line, found = self.lines[_key(schema, "()")], {"calls": 1, "seconds": seconds}
             if _is_due(line):
-                found |= self.again(seconds, "construct", schema, [args] * (2 * REPEATS))
+                again = [Call("construct", schema, args)] * (2 * REPEATS)
+                found |= self.again(seconds, again)
             self.add(line, **found)
         with self.lock:
             self.own += thread_time() - before - taken
         return complete
 
-    def again(
-        self, seconds: float, name: str, schema: Any, copies: list[tuple[Any, ...]]
-    ) -> dict[str, float]:
+    def again(self, seconds: float, copies: list[Call]) -> dict[str, float]:
         """Make a call again that took so long at first, each time with another copy."""
-        by_plan = min(_time(PLANNED, name, schema, each) for each in copies[:REPEATS])
+        by_plan = min(_time(each, PLANNED) for each in copies[:REPEATS])
         by_upstream = []
-        if name != "construct":
+        if copies[0].name != "construct":
             # The instance may be lazy: its fields are made now, in neither time.
             with suppress(Exception):
-                _ = schema.fields
+                _ = copies[0].schema.fields
         for each in copies[REPEATS:]:
             asked = self.asked
-            taken = _time(UPSTREAM, name, schema, each)
+            taken = _time(each, UPSTREAM)
             by_upstream.append(taken - (self.asked - asked) * _cost_of_a_hook())
         return {"at_first": seconds, "by_plan": by_plan, "by_upstream": min(by_upstream)}
 
@@ -247,9 +246,9 @@ def text(found: dict[str, Any]) -> Iterator[str]:
             yield f"  not measured: {shorten(line['why'], 64, placeholder=' …')}"
 
 
-def _time(turn: str, *call: Any) -> float:
+def _time(call: Call, turn: str) -> float:
     """Return the seconds of a call, without the garbage collector."""
-    return timeit(partial(outcome, turn, *call), timer=thread_time, number=1)
+    return timeit(partial(call.outcome, turn), timer=thread_time, number=1)
 
 
 @cache
