@@ -23,7 +23,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, int8_t, uint32_t, uint64_t, uint8_t
-from libc.string cimport memchr, memcpy
+from libc.string cimport memchr, memcpy, memset
 
 from althaia import seam
 
@@ -37,6 +37,7 @@ from althaia.cpython.primitives cimport (
 
 include "tape.pyx"
 include "keys.pyx"
+include "json/tables.pyx"
 include "json/shipped.pyx"
 include "json/style.pyx"
 include "json/json_parser.pyx"

@@ -21,7 +21,6 @@ cdef extern from "althaia/formats/json/unquoting.h":
     ) except? NULL
 
 cdef extern from "althaia/formats/json/doubles.h":
-    void althaia_make_tens() noexcept
     bint althaia_nearest(uint64_t digits, int places, double* number) noexcept
 
 cdef extern from "althaia/cpython/stack.h":
@@ -48,8 +47,6 @@ cdef enum:
 cdef uint64_t HIGH_BITS = 0x8080808080808080
 # A bit for each white-space character.
 cdef uint64_t WHITE_SPACE = 1 << c" " | 1 << c"\n" | 1 << c"\r" | 1 << c"\t"
-
-althaia_make_tens()
 
 # The size in a slot has 32 bits.
 cdef Py_ssize_t MOST_TEXT = 0x7FFFFFFF

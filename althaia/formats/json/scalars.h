@@ -33,6 +33,13 @@ althaia_format_few(char *at, uint32_t number)
     return at + 8 - zeros;
 }
 
+/* Write a number with eight digits, zeros before it included. */
+static inline void
+althaia_format_eight(char *at, uint64_t number)
+{
+    althaia_store_word(at, althaia_eight_digits((uint32_t)number) | ALTHAIA_EACH_BYTE('0'));
+}
+
 /* Write a number. Up to seven bytes more may be written. */
 static char *
 althaia_format_unsigned(char *at, uint64_t number)
@@ -41,8 +48,7 @@ althaia_format_unsigned(char *at, uint64_t number)
         return althaia_format_few(at, (uint32_t)number);
     }
     at = althaia_format_unsigned(at, number / 100000000);
-    number = althaia_eight_digits((uint32_t)(number % 100000000));
-    althaia_store_word(at, number | ALTHAIA_EACH_BYTE('0'));
+    althaia_format_eight(at, number % 100000000);
     return at + 8;
 }
 
@@ -111,11 +117,10 @@ althaia_format_places(char *at, uint64_t number)
 static char *
 althaia_format_double(char *at, double number)
 {
-    /* Digits of the number, then as many zeros as may be copied with them. */
-    char digits[48];
-    const char *first = digits;
-    uint64_t bits, whole, words[3];
-    int power, last = 2, count, point;
+    /* 24 digits, zeros before and behind included, and what may be copied with them. */
+    char digits[48], *first = digits, *last = digits + 24;
+    uint64_t bits, whole;
+    int power, count, point;
     memcpy(&bits, &number, 8);
     if (bits >> 63) {
         *at++ = '-';
@@ -129,22 +134,20 @@ althaia_format_double(char *at, double number)
         }
     }
     whole = althaia_shortest(bits, &power);
-    words[0] = althaia_eight_digits((uint32_t)(whole / 10000000000000000u));
-    words[1] = althaia_eight_digits((uint32_t)(whole / 100000000 % 100000000));
-    words[2] = althaia_eight_digits((uint32_t)(whole % 100000000));
-    memset(digits + 24, '0', 24);
-    for (int i = 0; i < 3; i++) {
-        althaia_store_word(digits + 8 * i, words[i] | ALTHAIA_EACH_BYTE('0'));
+    althaia_format_eight(digits, whole / 10000000000000000u);
+    althaia_format_eight(digits + 8, whole / 100000000 % 100000000);
+    althaia_format_eight(digits + 16, whole % 100000000);
+    *last = '0';
+    while ((bits = althaia_load_word(first) ^ ALTHAIA_EACH_BYTE('0')) == 0) {
+        first += 8;
     }
-    while (words[last] == 0) {
-        last--;
-    }
-    for (count = 0; words[count] == 0; count++) {
-    }
-    first += 8 * count + althaia_trailing_zeros(words[count]) / 8;
+    first += althaia_trailing_zeros(bits) / 8;
     /* The number of digits before the point, and of all that count. */
-    point = (int)(digits + 24 - first) + power;
-    count = (int)(digits + 8 * last + 8 - first) - althaia_leading_zeros(words[last]) / 8;
+    point = (int)(last - first) + power;
+    while ((bits = althaia_load_word(last - 8) ^ ALTHAIA_EACH_BYTE('0')) == 0) {
+        last -= 8;
+    }
+    count = (int)(last - first) - althaia_leading_zeros(bits) / 8;
     if (point > 16 || point < -3) {
         *at++ = *first;
         if (count > 1) {
