@@ -8,7 +8,6 @@ cdef extern from "althaia/formats/buffer.h":
     ctypedef struct althaia_buffer:
         char* data
         Py_ssize_t size
-        Py_ssize_t capacity
         bint beyond_ascii
 
     void althaia_buffer_open(althaia_buffer* buffer)

@@ -17,10 +17,21 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Keys, PyDict_SetItem
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.list cimport PyList_Append, PyList_AsTuple
+from cpython.mapping cimport PyMapping_Items
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
-from cpython.object cimport PyObject
+from cpython.object cimport Py_SIZE, PyObject, PyObject_GenericGetDict, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.sequence cimport PySequence_Fast
 from cpython.tuple cimport PyTuple_GET_ITEM
+from cpython.unicode cimport (
+    PyUnicode_DATA,
+    PyUnicode_DecodeLatin1,
+    PyUnicode_DecodeUTF8,
+    PyUnicode_FromEncodedObject,
+    PyUnicode_KIND,
+    PyUnicode_New,
+    PyUnicode_Substring,
+)
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, int8_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memchr, memcpy, memset

@@ -25,24 +25,15 @@ cdef inline int put_object(Tape tape, value):
     tape.has_objects = True
     return 0
 
-cdef extern from "Python.h":
-    object PyUnicode_New(Py_ssize_t size, Py_UCS4 biggest)
-    object PyUnicode_DecodeLatin1(const char* text, Py_ssize_t size, const char* errors)
-    str PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
-    bint PyUnicode_IS_ASCII(object text) noexcept
-    void* PyUnicode_DATA(object text) noexcept
-    int PyUnicode_KIND(object text) noexcept
-    str PyUnicode_Substring(object text, Py_ssize_t start, Py_ssize_t end)
-
 cdef extern from "althaia/formats/spare.h":
-    void* althaia_take_spare(void** place, Py_ssize_t* size) noexcept
-    void althaia_keep_spare(void** place, void* memory, Py_ssize_t size) noexcept
+    void* althaia_take_spare(void** place, Py_ssize_t* size)
+    void althaia_keep_spare(void** place, void* memory, Py_ssize_t size)
 
 cdef extern from "althaia/cpython/stack.h":
     int althaia_check_stack() except -1
 
 cdef extern from "althaia/formats/words.h":
-    bint althaia_same_bytes(const void* one, const void* other, size_t size) noexcept
+    bint althaia_same_bytes(const void* one, const void* other, size_t size)
 
 cdef enum:
     FIRST_ROOM = 32

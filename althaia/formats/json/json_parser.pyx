@@ -7,12 +7,11 @@ interpreter. It is data until the last function raises it: leaving compiled func
 
 cdef extern from "Python.h":
     double PyOS_string_to_double(const char* digits, char** end, object overflow) except? -1.0
-    object PyUnicode_FromEncodedObject(object text, const char* encoding, const char* errors)
 
 cdef extern from "althaia/formats/words.h":
-    Py_ssize_t althaia_plain_run(const uint8_t* text, Py_ssize_t size, uint64_t* seen) noexcept
-    bint althaia_bytes_are_ascii(const uint8_t* text, ptrdiff_t size) noexcept
-    void althaia_mark(int kind, const void* text, ptrdiff_t size, char* marks) noexcept
+    Py_ssize_t althaia_plain_run(const uint8_t* text, Py_ssize_t size, uint64_t* seen)
+    bint althaia_bytes_are_ascii(const uint8_t* text, ptrdiff_t size)
+    void althaia_mark(int kind, const void* text, ptrdiff_t size, char* marks)
 
 cdef extern from "althaia/formats/json/unquoting.h":
     PyObject* althaia_unquoted(
@@ -21,7 +20,7 @@ cdef extern from "althaia/formats/json/unquoting.h":
     ) except? NULL
 
 cdef extern from "althaia/formats/json/doubles.h":
-    bint althaia_nearest(uint64_t digits, int places, double* number) noexcept
+    bint althaia_nearest(uint64_t digits, int places, double* number)
 
 cdef extern from "althaia/cpython/stack.h":
     ctypedef struct althaia_thread_state:

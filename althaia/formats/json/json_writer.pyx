@@ -5,8 +5,6 @@ errors as ``json``. Text with line breaks (``indent``) is left to the standard l
 """
 
 cdef extern from "Python.h":
-    object PySequence_Fast(object sequence, const char* message)
-    list PyMapping_Items(object mapping)
     bint PyUnicode_IS_ASCII(object text)
 
 cdef extern from "althaia/formats/json/scalars.h":

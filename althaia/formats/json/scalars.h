@@ -185,6 +185,7 @@ althaia_put_double(althaia_buffer *buffer, double number)
 static inline int
 althaia_put_scalar(althaia_buffer *buffer, PyObject *value, int ensure_ascii)
 {
+    int done;
     if (PyUnicode_CheckExact(value)) {
         return althaia_put_text(buffer, value, ensure_ascii);
     }
@@ -197,18 +198,21 @@ althaia_put_scalar(althaia_buffer *buffer, PyObject *value, int ensure_ascii)
         if (!isfinite(number)) {
             return 0;
         }
-        return althaia_put_double(buffer, number) < 0 ? -1 : 1;
+        done = althaia_put_double(buffer, number);
     }
-    if (value == Py_None) {
-        return althaia_put_bytes(buffer, "null", 4) < 0 ? -1 : 1;
+    else if (value == Py_None) {
+        done = althaia_put_bytes(buffer, "null", 4);
     }
-    if (value == Py_True) {
-        return althaia_put_bytes(buffer, "true", 4) < 0 ? -1 : 1;
+    else if (value == Py_True) {
+        done = althaia_put_bytes(buffer, "true", 4);
     }
-    if (value == Py_False) {
-        return althaia_put_bytes(buffer, "false", 5) < 0 ? -1 : 1;
+    else if (value == Py_False) {
+        done = althaia_put_bytes(buffer, "false", 5);
     }
-    return 0;
+    else {
+        return 0;
+    }
+    return done < 0 ? -1 : 1;
 }
 
 /* Write the entries of a dictionary from a rank on, up to one whose value is no scalar, or all of

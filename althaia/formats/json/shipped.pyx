@@ -5,12 +5,6 @@ When this module is imported, it checks that these are the interpreter's own, an
 call compares them with the record.
 """
 
-cdef extern from "Python.h":
-    ctypedef struct PyTypeObject:
-        unsigned int tp_version_tag
-        const char* tp_name
-    object PyObject_GenericGetDict(object owner, void* context)
-
 
 # marshmallow's own. A program may have replaced ``sys.modules["json"]`` since.
 json = seam.defined.get("schema", {}).get("json", standard_json)

@@ -52,7 +52,7 @@ def msgpack_loads(s, **options):
     if isinstance(s, str):
         return json_loads(s, **options)
     data = s if type(s) is bytes else bytes(memoryview(s))
-    if not is_msgpack(<const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)):
+    if not is_msgpack(data):
         return json_loads(data, **options)
     if options:
         raise TypeError(
@@ -61,13 +61,13 @@ def msgpack_loads(s, **options):
     return read_msgpack(data).make(0)
 
 
-cdef bint is_msgpack(const uint8_t* data, Py_ssize_t size) noexcept:
+cdef bint is_msgpack(bytes data):
     """Return whether bytes are MessagePack; if not, they are JSON.
 
     The first byte of JSON is below 0x80 or belongs to a byte order mark. As MessagePack a byte
     order mark would be a small negative number, after which more bytes are an error.
     """
-    return size == 1 or (size > 1 and 0x80 <= data[0] < 0xE0)
+    return len(data) == 1 or (len(data) > 1 and 0x80 <= <uint8_t>data[0] < 0xE0)
 
 
 # A container that is not complete: its slot, and the number of values that follow. Keys count as
@@ -88,7 +88,7 @@ cdef Tape parse_msgpack(data):
     """
     if type(data) is not bytes:
         return None
-    if is_msgpack(<const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)):
+    if is_msgpack(data):
         return read_msgpack(data)
     return parse_json(data)
 

@@ -4,9 +4,6 @@ The bytes are those that ``msgpack.packb`` writes with its default options; that
 installed. Dates, Decimals and UUIDs are written as the schema dumps them.
 """
 
-cdef extern from "Python.h":
-    Py_ssize_t Py_SIZE(object items)
-
 cdef extern from "althaia/formats/msgpack/packing.h":
     ctypedef struct althaia_head:
         pass
