@@ -35,12 +35,10 @@
  * interpreter's own specialised instructions use the same layout. There are split-table dictionaries
  * (PEP 412): they share their keys, and `ma_values` points to their values, in the order of the keys.
  * Writing there requires the GIL. */
-#define ALTHAIA_KNOWS_ENTRIES \
-    (PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL)
+#define ALTHAIA_KNOWS_ENTRIES (PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL)
 
 /* Each dictionary has a version, which changes with the dictionary and is unique in the process. */
-#define ALTHAIA_KNOWS_DICT_VERSIONS \
-    (PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000)
+#define ALTHAIA_KNOWS_DICT_VERSIONS (PY_VERSION_HEX < 0x030E0000)
 
 /* There are dict watchers (PyDict_Watch), which see changes of inline values too once the instance
  * has a dictionary. While it has none, specialised instructions set inline values without calling a
@@ -50,13 +48,11 @@
 
 /* What the GC tracks is in doubly linked lists, whose links stand before each object. The
  * incremental GC of the first releases of 3.14 also marks objects there: see althaia_knows_gc(). */
-#define ALTHAIA_KNOWS_GC_LISTS \
-    (PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL)
+#define ALTHAIA_KNOWS_GC_LISTS (PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL)
 
 /* `PyThreadState.cframe->use_tracing` says whether a debugger or profiler sees this thread's calls.
  * From 3.12 on sys.monitoring (PEP 669) can see them without it. */
-#define ALTHAIA_KNOWS_TRACING \
-    (PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000)
+#define ALTHAIA_KNOWS_TRACING (PY_VERSION_HEX < 0x030C0000)
 
 /* ---- The GC's lists ----------------------------------------------------------------- */
 
@@ -322,8 +318,6 @@ althaia_lies_in_order(PyObject *dict, PyObject *expected)
     }
     return 1;
 #else
-    (void)dict;
-    (void)expected;
     return 0;
 #endif
 }
@@ -334,21 +328,16 @@ static inline uint64_t
 althaia_dict_version(PyObject *dict)
 {
 #if ALTHAIA_KNOWS_DICT_VERSIONS
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-#endif
 #if ALTHAIA_KNOWS_INLINE_VALUES
     if (althaia_values_of(dict) != NULL && althaia_values_of(dict)->embedded) {
         return 0;
     }
 #endif
+    _Py_COMP_DIAG_PUSH
+    _Py_COMP_DIAG_IGNORE_DEPR_DECLS
     return althaia_read(&((PyDictObject *)dict)->ma_version_tag);
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
+    _Py_COMP_DIAG_POP
 #else
-    (void)dict;
     return 0;
 #endif
 }

@@ -18,7 +18,6 @@ static int althaia_watcher = -1;
 static int
 althaia_at_dict_event(PyDict_WatchEvent event, PyObject *dict, PyObject *key, PyObject *value)
 {
-    (void)event, (void)dict, (void)key, (void)value;
     althaia_epoch++;
     return 0;
 }
@@ -145,9 +144,6 @@ althaia_copy_inline(PyObject *object, PyObject *expected_values, PyObject *any)
     copy->unwatched = unwatched;
     return copy;
 #else
-    (void)object;
-    (void)expected_values;
-    (void)any;
     return NULL;
 #endif
 }
@@ -180,8 +176,6 @@ althaia_same_inline(PyObject *object, const althaia_inline_copy *copy)
     }
     return 1;
 #else
-    (void)object;
-    (void)copy;
     return 0;
 #endif
 }
@@ -218,8 +212,6 @@ althaia_watched_place(PyObject *object, PyObject *dict)
         return *place == dict ? place : NULL;
     }
 #endif
-    (void)object;
-    (void)dict;
     return NULL;
 }
 

@@ -104,7 +104,6 @@ althaia_main_stack_bounds(uintptr_t *low, uintptr_t *high)
 static int
 althaia_stack_bounds(uintptr_t here, uintptr_t *low, uintptr_t *high)
 {
-    (void)here;
 #if defined(_WIN32)
     ULONG_PTR lowest, highest;
     GetCurrentThreadStackLimits(&lowest, &highest);
@@ -135,8 +134,6 @@ althaia_stack_bounds(uintptr_t here, uintptr_t *low, uintptr_t *high)
     *high = *low + size;
     return 1;
 #else
-    (void)low;
-    (void)high;
     return 0;
 #endif
 }

@@ -37,8 +37,6 @@ althaia_put(PyObject *dict, Py_ssize_t n, PyObject *key, PyObject *value)
         Py_DECREF(Py_None);
         return 0;
     }
-#else
-    (void)n;
 #endif
     return PyDict_SetItem(dict, key, value);
 }
