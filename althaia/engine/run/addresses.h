@@ -107,12 +107,10 @@ althaia_url_is_plain(PyObject *text, int fragments)
     if (*at != '/' && at + 1 == end) {
         return 0;
     }
-    while (++at < end) {
-        if (*at <= ' ' || *at >= 127) {
-            return 0;
-        }
-    }
-    return 1;
+    do {
+        at++;
+    } while (*at > ' ' && *at < 127);
+    return at == end;
 }
 
 #endif
