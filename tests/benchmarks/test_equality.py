@@ -7,16 +7,16 @@ import pytest
 from benchmarks.cases.calls import Invalid, Rejected, paths_of
 from benchmarks.equality import difference
 
-OUTPUT = [{"id": 1, "author": {"name": "Ada", "age": 40.5}, "tags": ["a", "b"], "none": None}]
+OUTPUT = [
+    {
+        "id": 1, "author": {"name": "Ada", "age": 40.5}, "tags": ["a", "b"], "none": None,
+        "at": dt.date(2024, 1, 1), "nan": float("nan"),
+    }
+]  # fmt: skip
 
 
 def changed(**changes):
     return [{**OUTPUT[0], **changes}]
-
-
-def test_equal_outputs_have_no_difference():
-    assert difference(OUTPUT, changed()) is None
-    assert difference(float("nan"), float("nan")) is None
 
 
 @pytest.mark.parametrize(
@@ -32,14 +32,14 @@ def test_equal_outputs_have_no_difference():
         (changed(tags=("a", "b")), "output[0]['tags']"),
         (changed(tags=["a", "c"]), "output[0]['tags'][1]"),
         (changed(none=""), "output[0]['none']"),
+        (changed(at=dt.datetime(2024, 1, 1)), "output[0]['at']"),
+        (changed(nan=float("nan")), "none"),
         ([], "output"),
         (None, "output"),
     ],
 )
 def test_a_planted_difference_is_named(actual, where):
-    found = difference(OUTPUT, actual)
-    assert found is not None
-    assert found.partition(":")[0] == where
+    assert (difference(OUTPUT, actual) or "none:").partition(":")[0] == where
 
 
 def test_the_order_of_keys_counts_for_drop_ins_only():
@@ -47,11 +47,6 @@ def test_the_order_of_keys_counts_for_drop_ins_only():
     assert difference(OUTPUT, other) is not None
     assert difference(OUTPUT, other, ordered=False) is None
     assert difference(OUTPUT, [{}], ordered=False) is not None
-
-
-def test_equal_moments_of_different_classes_differ():
-    day = dt.date(2024, 1, 1)
-    assert difference(day, dt.datetime(2024, 1, 1)) is not None
 
 
 def test_failed_loads_are_compared_by_messages_and_valid_data():

@@ -49,8 +49,7 @@ TWICE = "        if a:\n            return 1\n"
 
 
 def test_a_hunk_goes_into_the_function_it_names():
-    hooked = "        hook()\n        if a:\n            return 1"
-    assert applied(HUNK) == SOURCE.replace("        if a:\n            return 1", hooked)
+    assert applied(HUNK) == SOURCE.replace(TWICE, f"        hook()\n{TWICE}")
 
 
 def test_module_level_means_outside_every_function_and_class():
@@ -66,8 +65,6 @@ def test_any_offset_is_allowed_and_reported():
     assert (applied_hunk.function, applied_hunk.start, line) == ("Box.first", 900, 64)
 
 
-HUNK = "@@ -1,1 +1,2 @@ Box.first\n+        hook()\n         if a:\n"
-TWICE = "        if a:\n            return 1\n"
 REFUSED = [
     # "    return 2" is in the other function only, at this indentation.
     ("@@ -1,1 +1,2 @@ Box.first\n+    hook()\n     return 2\n", SOURCE, "found them 0 times"),

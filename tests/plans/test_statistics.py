@@ -164,6 +164,14 @@ def test_a_short_collection_is_not_large(kind):
     assert counts(schema)["built"] == 1
 
 
+@LATER
+@pytest.mark.parametrize(("rows", "straight"), [(3, 0), (30, 1)])
+def test_a_long_text_is_loaded_by_a_plan_at_once(rows, straight):
+    schema = fresh()()
+    schema.loads(f"[{', '.join(['{}'] * rows)}]", many=True)
+    assert statistics_of(type(schema)).load.as_dict()["straight"] == straight
+
+
 @pytest.mark.parametrize("collection", [list, tuple, iter, set, dict.fromkeys])
 def test_collections(schema, collection):
     for call in (schema.dump, schema.dumps):

@@ -272,6 +272,17 @@ def test_what_a_copy_notes_in_the_class_is_no_patch(monkeypatch):
     assert dumps([1]) == "[1]"
 
 
+@pytest.mark.parametrize("name", ["default", "cls", "indent", "separators"])
+@pytest.mark.parametrize("value", [None, repr])
+def test_options_that_change_nothing_are_done_here(monkeypatch, name, value):
+    monkeypatch.setattr(json, "dumps", never)
+    if value is None or name == "default":
+        assert dumps({"a": 1}, **{name: value}) == '{"a": 1}'
+    else:
+        with pytest.raises(AssertionError, match="itself was used"):
+            dumps({"a": 1}, **{name: value})
+
+
 def test_another_class_or_dictionary_of_the_encoder_is_obeyed():
     class Other(json.JSONEncoder):
         def encode(self, value):

@@ -536,22 +536,15 @@ def test_a_rate_below_one_limits_the_time(monkeypatch):
         clock[0] += 1e-6
     # A tenth of a second of calls of a microsecond; 1,000 comparisons would take as long.
     assert 5 < len(spent) < 60
-    assert 700 < sum(althaia.compare_report().skipped.values()) < 1_300
-
-
-def test_calls_left_out_to_save_time_are_counted(monkeypatch):
-    monkeypatch.setattr(compare, "Random", lambda: random.Random(1))
-    monkeypatch.setattr(compare, "process_time", lambda: 1.0)
-    althaia.compare(0.5)
-    line = Line()
-    for _ in range(400):  # The first calls have no plan.
-        line.dump({})
-    report = althaia.compare_report()
-    assert report.compared == 1
-    assert report.skipped["to limit the time that is spent"] > 80
+    (skipped,) = althaia.compare_report().skipped.items()
+    assert skipped[0] == "to limit the time that is spent"
+    assert 700 < skipped[1] < 1_300
+    # All calls are all calls.
+    spent.clear()
     althaia.compare(1.0)
-    line.dump({})
-    assert althaia.compare_report().compared == 1, "all calls are all calls"
+    for _ in range(50):
+        line.dump({})
+    assert len(spent) == althaia.compare_report().compared == 50
 
 
 def test_off_is_off():
@@ -566,10 +559,10 @@ def test_off_is_off():
     assert (althaia.compare_report().compared, althaia.compare_report().rate) == (compared, 0)
 
 
-@pytest.mark.parametrize("rate", [-1, 1.5, "1", True, None])
-def test_a_rate_that_is_none(rate):
-    with pytest.raises(ValueError, match="from 0 to 1"):
-        althaia.compare(rate)
+def test_a_rate_that_is_none():
+    for rate in (-1, 1.5, "1", True, None):
+        with pytest.raises(ValueError, match="from 0 to 1"):
+            althaia.compare(rate)
 
 
 def test_a_process_without_a_patch_is_told(tmp_path):
