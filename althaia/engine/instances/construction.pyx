@@ -126,7 +126,12 @@ cdef bint make_from(
         if context:
             warn_of_context()
     if begun == LAZY:
-        PyDict_SetItem(state, ERROR_MESSAGES, messages_of(type(schema)))
+        cls = type(schema)
+        PyDict_SetItem(state, ERROR_MESSAGES, merged_messages(
+            althaia_type_lookup(cls, "_default_error_messages"),
+            cls.__mro__,
+            althaia_type_lookup(cls, ERROR_MESSAGES),
+        ))
     else:
         bind_with_users_code(schema, state, prototype)
     return True
@@ -165,7 +170,6 @@ cdef int bind_with_users_code(schema, InstanceDict state, Prototype prototype):
     if instance.state == BUILDING:
         own_fields = own_fields_of(prototype, None)
         add_missing(state, prototype.unbound(own_fields, schema))
-    if own_fields is not None:
         bind(schema, own_fields)
     else:
         schema._init_fields()
@@ -173,7 +177,10 @@ cdef int bind_with_users_code(schema, InstanceDict state, Prototype prototype):
             # It did not call upstream's: the fields stay unbound.
             materialise_if_lazy(schema)
     instance.state = LAZY if instance.state == LEFT else ORDINARY
-    set_messages(schema)
+    # The last attribute that ``Schema.__init__`` sets.
+    schema.error_messages = merged_messages(
+        schema._default_error_messages, schema.__class__.__mro__, schema.error_messages
+    )
     # The hook may have replaced the dictionary.
     state = existing_dict(schema)
     if state is not None and state.instance is instance and own_fields is not None:
@@ -205,22 +212,6 @@ cdef int warn_of_context():
         "Use `contextvars.ContextVar` to pass context instead.",
         names["RemovedInMarshmallow4Warning"],
         stacklevel=2,
-    )
-
-
-cdef int set_messages(schema):
-    """Set ``error_messages``. It is the last attribute that ``Schema.__init__`` sets."""
-    schema.error_messages = merged_messages(
-        schema._default_error_messages, schema.__class__.__mro__, schema.error_messages
-    )
-
-
-cdef dict messages_of(cls):
-    """Return what ``Schema.__init__`` sets as ``error_messages`` of an instance that has none."""
-    return merged_messages(
-        althaia_type_lookup(cls, "_default_error_messages"),
-        cls.__mro__,
-        althaia_type_lookup(cls, ERROR_MESSAGES),
     )
 
 

@@ -99,12 +99,14 @@ cdef Prototype prototype_after_hook(
     cdef Prototype made = Prototype.__new__(Prototype)
     cdef InstanceDict attributes = hidden_dict(HIDDEN)
     cdef object copied = made_with(type(schema), attributes), number, field
+    cdef dict numbers = {}
     for number, field in enumerate(own.by_number):
         if field is None:
             continue
         if not has_plain_values(field, before.fields[number], before.changes[number]):
             return None
         copies.by_number[number] = clone(field)
+        numbers[id(field)] = number
     if own.origin is not None:
         copies.origin = before.schema
     made.fields = list(copies.by_number)
@@ -115,9 +117,6 @@ cdef Prototype prototype_after_hook(
                 # Read from the instance's own field.
                 vars_of(field)[RESOLVED] = None
     attributes.update(before.build(copies, copied))
-    numbers = {
-        id(field): number for number, field in enumerate(own.by_number) if field is not None
-    }
     for name in BOUND_MAPPINGS:
         mapping = (<dict>state).get(name)
         if type(mapping) not in (dict, OrderedDict):

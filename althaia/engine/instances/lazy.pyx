@@ -225,13 +225,11 @@ cdef real_field(field, parent, InstanceDict state):
 
 
 cdef lazy_getattr(obj, name):
-    """Called before an attribute of ``intercepted`` is read. Materialise the instance if it lacks
-    the attribute, or if the attribute gives the caller the whole dictionary. Return the attribute,
-    or None if it is read as usual."""
+    """Called before an attribute of ``intercepted`` is read that the instance lacks. Materialise
+    the instance. Return the attribute, or None if it is read as usual."""
     cdef InstanceDict state = existing_dict(obj)
     if name in MADE_ALONE and state_now(state) > UNBOUND:
-        if name not in <dict>state:
-            materialise(obj, state, name)
+        materialise(obj, state, name)
     else:
         materialise_if_lazy(obj)
     if name == GET_STATE and althaia_type_lookup(type(obj), name) is object_state:
@@ -268,11 +266,10 @@ cdef bint intercept_watched(cls, Guard guard):
     version, so that the guard records the new one. Return False if the class has changed since."""
     if not guard.watches(cls):
         return False
-    althaia_intercept(cls)
+    intercept(cls)
     if ALTHAIA_KNOWS_TRACING or not have_frames:
         althaia_intercept_init(cls, upstream.Schema, lazy_init)
     guard.watch_class(cls)
-    intercept(cls)
     return True
 
 

@@ -154,12 +154,12 @@ cdef Prototype prototype_like(copied, CopyBlueprint blueprint):
     """Return a prototype with the attributes of a copy that upstream's code made. That copy itself
     is no prototype, because user code may change it."""
     cdef Prototype prototype = Prototype.__new__(Prototype)
-    cdef dict attributes = PyDict_Copy(vars_of(copied))
     # Its fields are the nested instance's, which may change.
     cdef InstanceDict state = hidden_dict(ORDINARY)
+    PyDict_Update(state, vars_of(copied))
     for name in BOUND_MAPPINGS:
-        attributes[name] = type(attributes[name])(attributes[name])
-    PyDict_Update(state, attributes)
+        mapping = (<dict>state)[name]
+        PyDict_SetItem(state, name, type(mapping)(mapping))
     prototype.schema = made_with(type(copied), state)
     prototype.original = blueprint.attributes
     prototype.blueprint = blueprint

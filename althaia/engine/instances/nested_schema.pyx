@@ -50,14 +50,14 @@ cdef nested_schema(field, parent, InstanceDict state):
         # If user code has set an option on the parent, it applies to the nested schema.
         materialise_if_touched(parent, state)
         schema = resolved(field, parent, state)
-        if schema is None:
-            if upstream.nested_has_context and is_lazy(state):
-                # Upstream reads the context of the field's parent, which is still the prototype.
-                materialise(parent, state)
-            schema = field.schema
-            althaia_count(&rebound, 1)
+        if schema is not None:
+            field._schema = schema
             return schema
-        field._schema = schema
+        if upstream.nested_has_context and is_lazy(state):
+            # Upstream reads the context of the field's parent, which is still the prototype.
+            materialise(parent, state)
+        schema = field.schema
+        althaia_count(&rebound, 1)
         return schema
     return field._schema if althaia_is_simply_true(type(field._schema)) else field.schema
 
@@ -79,10 +79,7 @@ cdef resolved(field, parent, InstanceDict state):
         if type(nested) is str:
             # Assigning to ``nested`` would add a reference, and no schema would be fresh.
             return from_returned(field, class_of_name(field, nested))
-    if not callable(nested):
-        if ALTHAIA_HAS_GIL and not is_schema(nested):
-            return None
-    elif not isinstance(nested, upstream.SchemaMeta):
+    if callable(nested) and not isinstance(nested, upstream.SchemaMeta):
         if isinstance(nested, type) and not upstream.nested_many_overrides:
             # Releases that leave an instance its ``many`` call no class.
             return None
