@@ -242,13 +242,8 @@ cdef int _check_inferred(Analysis analysis):
         named = analysis.field_value(opts, option)
         if type(named) not in (list, tuple):
             raise NotPlannable(f"Meta.{option} is a {type(named).__qualname__}")
-        if any(type(name) is not str for name in named):
-            raise NotPlannable(f"Meta.{option} has what is no text")
-        if not declared.keys() >= set(named):
-            # A hook would see the Inferred that upstream makes.
-            for name in ("_init_fields", "on_bind_field"):
-                analysis.check_schema_method(name)
-            _check_field_class(analysis, analysis.upstream.fields["Inferred"], False)
+        if any(type(name) is not str or name not in declared for name in named):
+            raise NotPlannable("Meta names a field that is not declared")
     # Made for each name, and used for those without a field.
     analysis.field_function("fields", "Inferred")
     analysis.field_function("schema", "OrderedDict", "validate_unknown_parameter_value")

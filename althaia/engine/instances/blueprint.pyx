@@ -201,8 +201,6 @@ cdef bint are_known(Blueprint blueprint, tuple options):
     error message contains the instance's ``repr``, which may be user code."""
     declared = blueprint.declared
     available = declared.keys() & (blueprint.opts.fields or declared)
-    if upstream.infers_fields:
-        available |= {*blueprint.opts.fields, *blueprint.opts.additional}
     for option in (blueprint.opts.exclude, options[0] or (), options[1]):
         for name in option:
             if type(name) is not str or name.partition(".")[0] not in available:

@@ -13,7 +13,6 @@ cdef enum Change:
     METHOD  # a method, bound to the instance
     NAMES  # a copy of a set of names
     OWN_FIELDS  # a list in which the prototype's fields are replaced by the instance's
-    NOTHING_FOUND  # the dictionary of an ``Inferred`` field that has found no other yet
 
 # The mappings that binding creates, and all mappings of fields.
 cdef tuple BOUND_MAPPINGS = ("fields", "load_fields", "dump_fields")
@@ -237,8 +236,6 @@ cdef class OwnFields:
                 if key not in self.sets:
                     self.sets[key] = type(value)(value)
                 value = self.sets[key]
-            elif rule == NOTHING_FOUND:
-                value = {}
             else:
                 value = [
                     self.make(each, schema) if type(each) is int else each
@@ -297,8 +294,6 @@ cdef number_of(Prototype prototype, field, schema):
         else ("parent", OWN_FIELD, number_of(prototype, parent, schema))
     )
     changes.append(("root", PARENT, None))
-    if "_field_cache" in state:
-        changes.append(("_field_cache", NOTHING_FOUND, None))
     for name in METHODS:
         method = state.get(name)
         # A class method is bound to the class. isinstance() would call ABCMeta.__instancecheck__:

@@ -8,23 +8,26 @@ cdef class DumpInferred(DumpStep):
 
     :param classes: ``Schema.TYPE_MAPPING``, which each value is looked up in.
     :param steps: by class of upstream's: the step of a field that nobody else has.
+    :param found: the classes of which the field has found one for itself. The first value of each is
+        left to the field, whose ``_field_cache`` a program may look into.
     """
 
     label = "by the value's type"
-    cdef public dict classes, steps
+    cdef public dict classes, steps, found
 
     cdef convert(self, value, obj, DumpFrame frame):
         cls = self.classes.get(type(value))
         if cls is None:
             return value
         step = self.steps.get(cls)
-        if step is None:
+        if step is None or cls not in self.found:
             return self.by_field(value, obj, frame)
         return (<DumpStep>step).convert(value, obj, frame)
 
     cdef bint write(self, value, obj, DumpFrame frame, Sink sink) except -1:
-        step = self.steps.get(self.classes.get(type(value)))
-        if step is None:
+        cls = self.classes.get(type(value))
+        step = self.steps.get(cls)
+        if step is None or cls not in self.found:
             return DumpStep.write(self, value, obj, frame, sink)
         return (<DumpStep>step).write(value, obj, frame, sink)
 
@@ -45,7 +48,8 @@ def dump_inferred(analysis, field, options):
     if analysis.inferred is None:
         analysis.inferred = inferred_steps(analysis)
     options = analysis.with_own_slot(options)
-    return DumpInferred(field, classes=classes, steps=analysis.inferred, **options)
+    found = analysis.typed_value(field, "_field_cache", dict)
+    return DumpInferred(field, classes=classes, steps=analysis.inferred, found=found, **options)
 
 
 def inferred_steps(analysis):

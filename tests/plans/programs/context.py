@@ -106,7 +106,13 @@ def inferred(ma):
     found = []
     for value in VALUES:
         schema = S()
-        found.append((repr(schema.dump({"v": value})), list(vars(schema.fields["v"]))))
+        found.append(repr(schema.dump({"v": value})))
+        made = schema.fields["v"]._field_cache
+        bound = [(each.parent is schema, each.root is schema) for each in made.values()]
+        cls = schema.TYPE_MAPPING.get(type(value))
+        found.append(
+            (cls is None or cls in made, all(map(all, bound)), list(vars(schema.fields["v"])))
+        )
     return found
 
 
