@@ -273,7 +273,7 @@ def test_accepted_a_list_of_partials_that_a_validator_changes_is_seen_by_the_nex
     return [schema.validate({"a": 1, "n": {}}, partial=partial) for _ in range(2)]
 
 
-@differs([{"f": 1}, "'NoneType' object is not iterable"], [{"f": 1}, {"f": 1}])
+@differs([{"f": 1}, "is not iterable"], [{"f": 1}, {"f": 1}])
 def test_accepted_what_is_behind_the_modules_that_helpers_use_is_not_seen(ma):
     schema = ma.Schema.from_dict({"f": ma.fields.Integer()})()
     found = [schema.load({"f": 1})]
@@ -281,7 +281,7 @@ def test_accepted_what_is_behind_the_modules_that_helpers_use_is_not_seen(ma):
         try:
             return [*found, schema.load({"f": 1})]
         except TypeError as error:
-            return [*found, str(error)]
+            return [*found, str(error).partition(" object ")[2]]
 
 
 @differs([{"key 0": 0}, {"key 1": 1}], [{"b": 0}, {"b": 1}])

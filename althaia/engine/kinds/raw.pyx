@@ -8,8 +8,8 @@ cdef class DumpInferred(DumpStep):
 
     :param classes: ``Schema.TYPE_MAPPING``, which each value is looked up in.
     :param steps: by class of upstream's: the step of a field that nobody else has.
-    :param found: the classes of which the field has found one for itself. The first value of each is
-        left to the field, whose ``_field_cache`` a program may look into.
+    :param found: the field's ``_field_cache``, which a program may look into. The first value of
+        each class is left to the field, which fills it.
     """
 
     label = "by the value's type"
