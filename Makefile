@@ -155,8 +155,8 @@ copy:
 # make test-in ROOT=/opt/newest PYTHON=python3.14
 test-in:
 	test -n "$(ROOT)" || { echo "ROOT names the folder of the other root" >&2; exit 2; }
-	$(PYTHON_HERE) -m buildtools copy --to "$(ROOT)/tmp/althaia"
-	chroot "$(ROOT)" make -C /tmp/althaia test PYTHON=$(PYTHON) PYTEST_ARGS="$(PYTEST_ARGS)"
+	$(PYTHON_HERE) -m buildtools copy --to "$(ROOT)/srv/althaia"
+	chroot "$(ROOT)" make -C /srv/althaia test PYTHON=$(PYTHON) PYTEST_ARGS="$(PYTEST_ARGS)"
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -146,6 +146,12 @@ def _keep(schema_namespace: Namespace) -> None:
 _SCHEMA = "marshmallow.schema.Schema"
 
 
+def full_name(found: Any) -> str:
+    """Return the name of a class or function, for people. A class that ``type()`` makes in a
+    namespace without ``__name__`` has no module."""
+    return f"{getattr(found, '__module__', None)}.{found.__qualname__}"
+
+
 def owner_of(schema: Any) -> type | None:
     """Return the ``Schema`` from which a schema's class is derived: that of our copy or, if the
     redirect is off, of the real marshmallow. Return None for anything else."""

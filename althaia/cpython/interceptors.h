@@ -29,14 +29,15 @@ static PyObject *
 althaia_intercepted_getattr(PyObject *obj, PyObject *name)
 {
     PyObject *found, *dict = althaia_dict_there(obj);
-    int concerns = 0;
+    int present, concerns = 0;
     if (dict != NULL && !PyDict_CheckExact(dict) && althaia_may_concern(name)) {
         /* What the instance has is read as usual. A key's `__eq__` may replace the dictionary. */
         Py_INCREF(dict);
-        concerns = PyDict_Contains(dict, name);
+        present = PyDict_Contains(dict, name);
         Py_DECREF(dict);
-        concerns = concerns == 0 ? PySet_Contains(althaia_intercepted_names, name)
-            : concerns < 0 ? -1 : 0;
+        if (present <= 0) {
+            concerns = present < 0 ? -1 : PySet_Contains(althaia_intercepted_names, name);
+        }
     }
     if (concerns != 0) {
         found = concerns < 0 ? NULL : althaia_interceptor(obj, name);

@@ -18,7 +18,7 @@ from cpython.type cimport PyType_IsSubtype
 from libc.stdint cimport uint64_t
 
 from althaia import seam
-from althaia.engine.plan import NotPlannable, full_name, may_be_put, qualified
+from althaia.engine.plan import NotPlannable, may_be_put, qualified
 
 from althaia.cpython.primitives cimport (
     althaia_has_noted_version, althaia_note_version, althaia_type_tag, althaia_version_to_note,

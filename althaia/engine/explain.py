@@ -289,7 +289,7 @@ def explain(schema: Any) -> Explanation:
 def _data(schema: Any, **known: Any) -> Data:
     """Return what is known of a schema."""
     return {
-        "schema": _name(type(schema)),
+        "schema": seam.full_name(type(schema)),
         "many": bool(schema.many),
         **dict.fromkeys(("dump", "load", "readers")),
         **dict.fromkeys(("built", "no_plans"), ""),
@@ -320,9 +320,8 @@ def instance_of(schema: Any) -> Any:
     try:
         instance = schema() if is_class else schema
     except TypeError as error:
-        said = (
-            f"{_name(schema)} cannot be made without arguments, name an instance instead: {error}"
-        )
+        name = seam.full_name(schema)
+        said = f"{name} cannot be made without arguments, name an instance instead: {error}"
         raise TypeError(said) from error
     if seam.owner_of(instance) is not None:
         return instance
@@ -394,7 +393,7 @@ class _Explainer(NamedTuple):
         if hooks:
             return f"the post_dump hook {hooks[0]} is given them"
         if plan.dict_class is not dict and plan.dict_class is not OrderedDict:
-            return f"its dictionaries are {_name(plan.dict_class)}"
+            return f"its dictionaries are {seam.full_name(plan.dict_class)}"
         keys = [step.key for step in plan.steps]
         return "" if len(set(keys)) == len(keys) else "two fields have the same key"
 
@@ -411,7 +410,7 @@ class _Explainer(NamedTuple):
                 unresolved = f"{type(error).__name__}: {error}"
         return {
             "name": name,
-            "field": _name(type(step.field)),
+            "field": seam.full_name(type(step.field)),
             "step": step.label,
             "narrow": step.narrow,
             "source": source if outer else None,
@@ -456,10 +455,6 @@ def _hooks(direction: str, schema: Any) -> dict[str, list[str]]:
         for kind in HOOKS[direction]
         if (names := [str(hook[0]) for hook in seam.hooks_of(schema, kind)])
     }
-
-
-def _name(cls: type) -> str:
-    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from althaia import seam
 from althaia.switch.config import settings
 
 
@@ -35,8 +36,7 @@ def tell(plan: Any, direction: str) -> None:
     counters.logged = True
     left = list(parts(plan))
     if left:
-        cls = plan.schema_class
-        name = f"{cls.__module__}.{cls.__qualname__}"
+        name = seam.full_name(plan.schema_class)
         logger.info("%s.%s, outside its plan: %s", name, direction, "; ".join(left))
 
 

@@ -156,10 +156,13 @@ class Call(NamedTuple):
     schema: Any
     args: tuple[Any, ...]
 
-    def copy(self, given: Any = _GO_ON) -> "Call":
-        """Return the same call with a copy of its input, or with another input."""
-        first, *rest = self.args
-        return self._replace(args=(copy_of(first) if given is _GO_ON else given, *rest))
+    def with_input(self, given: Any) -> "Call":
+        """Return the same call with another input."""
+        return self._replace(args=(given, *self.args[1:]))
+
+    def copy(self) -> "Call":
+        """Return the same call with a copy of its input."""
+        return self.with_input(copy_of(self.args[0]))
 
     def outcome(self, turn: str) -> _Outcome:
         """Return the outcome of the plan; or of upstream's own code, while the seam declines."""
@@ -266,8 +269,7 @@ class Session:
             self.found.skipped[reason] += 1
 
     def wants(self, schema: Any) -> bool:
-        cls = type(schema)
-        name = f"{cls.__module__}.{cls.__qualname__}"
+        name = seam.full_name(type(schema))
         return self.wanted is None or any(
             fnmatchcase(name, each) if isinstance(each, str) else isinstance(schema, each)
             for each in self.wanted
@@ -310,9 +312,8 @@ class Session:
 
     def tell(self, call: Call, difference: Difference) -> None:
         """Count a difference and report it, if it is the first of its kind."""
-        cls = type(call.schema)
         said = {"serialize": "dump", "load": "load" if call.args[-1] else "validate"}
-        schema_name = f"{cls.__module__}.{cls.__qualname__}"
+        schema_name = seam.full_name(type(call.schema))
         finding = Finding(schema_name, said.get(call.name, call.name), difference)
         with self.lock:
             self.found.compared += 1

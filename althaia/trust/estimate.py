@@ -101,7 +101,7 @@ class Estimate:
         again = [call.copy() for _ in range(2 * REPEATS if why == "" else 0)]
         if why and _reads_rows(name, schema, *args):
             why = ""
-            call, *again = map(call.copy, tee(args[0], 1 + 2 * REPEATS))
+            call, *again = map(call.with_input, tee(args[0], 1 + 2 * REPEATS))
         answered, collecting = counters.calls, self.collecting
         clock, before = perf_counter(), thread_time()
         planned = call.outcome(PLANNED)

@@ -317,7 +317,7 @@ cdef class Analysis:
         :raises NotPlannable: it has not, or the class is not upstream's.
         """
         if cls not in seam.pristine or not self.upstream.defines(cls, name, cls):
-            raise NotPlannable(f"{name} of {full_name(cls)} is not upstream's")
+            raise NotPlannable(f"{name} of {seam.full_name(cls)} is not upstream's")
 
     def field_function(self, module, *names):
         """Watch names in a module of upstream that the plan replaces by its own code.
@@ -415,6 +415,6 @@ def why_unwatchable(guard):
     if cls is None:
         return ""
     return (
-        f"{full_name(cls)}, or a base of it, was changed so often that CPython gives it no version "
-        "any more"
+        f"{seam.full_name(cls)}, or a base of it, was changed so often that CPython gives it no "
+        "version any more"
     )

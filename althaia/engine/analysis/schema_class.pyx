@@ -357,7 +357,7 @@ cdef int _check_upstreams_class(base):
     for name in now.keys() | pristine.keys():
         value = pristine.get(name, now.get(name))
         if _may_be_called(name, value) and (name not in pristine or now.get(name) is not value):
-            raise NotPlannable(f"{full_name(base)}.{name} is replaced")
+            raise NotPlannable(f"{seam.full_name(base)}.{name} is replaced")
 
 
 cdef int _check_users_class(base, bint may_bind):
@@ -367,7 +367,7 @@ cdef int _check_users_class(base, bint may_bind):
         if name == BIND and type(value) is FunctionType and may_bind:
             continue
         if _may_be_called(name, value) and _is_harmful(name, value):
-            raise NotPlannable(f"{full_name(base)} defines {name}")
+            raise NotPlannable(f"{seam.full_name(base)} defines {name}")
 
 
 cdef bint _is_harmful(name, value):

@@ -7,7 +7,8 @@ cdef class DumpInferred(DumpStep):
     """Converts as a field of the class that the schema has for the value's type.
 
     :param classes: ``Schema.TYPE_MAPPING``, which each value is looked up in.
-    :param steps: by class of upstream's: the step of a field that nobody else has.
+    :param steps: by class of upstream's: the step of a field that nobody else has. For None, which
+        any other type has: that of a field which does not convert.
     :param found: the field's ``_field_cache``, which a program may look into. The first value of
         each class is left to the field, which fills it.
     """
@@ -15,21 +16,22 @@ cdef class DumpInferred(DumpStep):
     label = "by the value's type"
     cdef public dict classes, steps, found
 
-    cdef convert(self, value, obj, DumpFrame frame):
+    cdef DumpStep step_for(self, value):
+        """Return the step that converts a value; None if the field must."""
         cls = self.classes.get(type(value))
-        if cls is None:
-            return value
-        step = self.steps.get(cls)
-        if step is None or cls not in self.found:
+        return self.steps.get(cls) if cls is None or cls in self.found else None
+
+    cdef convert(self, value, obj, DumpFrame frame):
+        step = self.step_for(value)
+        if step is None:
             return self.by_field(value, obj, frame)
-        return (<DumpStep>step).convert(value, obj, frame)
+        return step.convert(value, obj, frame)
 
     cdef bint write(self, value, obj, DumpFrame frame, Sink sink) except -1:
-        cls = self.classes.get(type(value))
-        step = self.steps.get(cls)
-        if step is None or cls not in self.found:
+        step = self.step_for(value)
+        if step is None:
             return DumpStep.write(self, value, obj, frame, sink)
-        return (<DumpStep>step).write(value, obj, frame, sink)
+        return step.write(value, obj, frame, sink)
 
 
 # What upstream has for types of values; no field of another class is made for a plan.
@@ -56,15 +58,15 @@ def inferred_steps(analysis):
     """Return the steps that the ``Inferred`` fields of a schema share, by class."""
     cdef dict steps = {}
     for cls in [analysis.upstream.fields[name] for name in INFERRED]:
-        for base in seam.pristine.keys() & set(cls.__mro__):
-            for name in ("__init__", "_bind_to_schema"):
-                if vars(base).get(name) is not seam.pristine[base].get(name):
-                    raise NotPlannable(f"{name} of {base.__qualname__} is replaced")
+        for name in ("__init__", "_bind_to_schema"):
+            # What these call in turn is another one of the classes'.
+            analysis.class_method(definers(cls, name)[0], name)
         field = cls()
         field._bind_to_schema("", analysis.schema)
         step = inner_dump_step(analysis, field, None)
         if step.narrow:
             steps[cls] = step
+    steps[None] = steps.get(analysis.upstream.fields["Raw"])
     return steps
 
 

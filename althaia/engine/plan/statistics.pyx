@@ -158,7 +158,7 @@ def by_class(bint reset=False):
     for statistics in list(_by_class.values()):
         cls = (<Statistics>statistics).schema_class()
         if cls is not None:
-            counted = result.setdefault(full_name(cls), {})
+            counted = result.setdefault(seam.full_name(cls), {})
             add_directions(counted, cls, statistics, reset)
     if any(any(counted.values()) for counted in of_gone.as_dict().values()):
         add_directions(result.setdefault(GONE, {}), object, of_gone, reset)

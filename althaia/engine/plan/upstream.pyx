@@ -282,17 +282,11 @@ cdef class Upstream:
             if name in base.__dict__:
                 value = base.__dict__[name]
                 if base not in seam.pristine or seam.pristine[base].get(name) is value:
-                    return full_name(base)
+                    return seam.full_name(base)
                 if type(value) is not FunctionType:
                     value = type(value)
-                return full_name(value)
+                return seam.full_name(value)
         return "nowhere"
-
-
-def full_name(found):
-    """Return the name of a class or function, for people. A class that ``type()`` makes in a
-    namespace without ``__name__`` has no module."""
-    return f"{getattr(found, '__module__', None)}.{found.__qualname__}"
 
 
 def short(module):
