@@ -34,7 +34,7 @@ from cpython.unicode cimport (
 )
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, int8_t, uint32_t, uint64_t, uint8_t
-from libc.string cimport memchr, memcpy, memset
+from libc.string cimport memchr, memcpy
 
 from althaia import seam
 
@@ -48,7 +48,6 @@ from althaia.cpython.primitives cimport (
 
 include "tape.pyx"
 include "keys.pyx"
-include "json/tables.pyx"
 include "json/shipped.pyx"
 include "json/style.pyx"
 include "json/json_parser.pyx"

@@ -3,7 +3,7 @@
  * The digits are found by Schubfach (Raffaello Giulietti, "The Schubfach way to render doubles"),
  * the double by the method of Eisel and Lemire (Daniel Lemire, "Number parsing at a gigabyte per
  * second"). Both multiply by a power of ten of 128 bits. tests/sinks/test_doubles.py compares them
- * with CPython. tables.pyx fills the table of those powers.
+ * with CPython.
  */
 #ifndef ALTHAIA_DOUBLES_H
 #define ALTHAIA_DOUBLES_H
@@ -17,9 +17,54 @@
 
 /* Schubfach needs the powers of ten from -292 to 324. */
 #define ALTHAIA_MOST_TEN 324
+/* The most 32-bit words of 10**324 with 128 bits more. */
+#define ALTHAIA_TEN_WORDS 40
 
 /* The 128 highest bits of each power of ten, rounded down; the high half first. */
 static uint64_t althaia_tens[2 * ALTHAIA_MOST_TEN + 1][2];
+
+static void
+althaia_store_ten(int power, const uint32_t *words)
+{
+    uint64_t *ten = althaia_tens[power + ALTHAIA_MOST_TEN], low;
+    int last = ALTHAIA_TEN_WORDS - 1, shift;
+    while (words[last] == 0) {
+        last--;
+    }
+    ten[0] = (uint64_t)words[last] << 32 | words[last - 1];
+    ten[1] = (uint64_t)words[last - 2] << 32 | words[last - 3];
+    low = words[last - 4];
+    shift = althaia_leading_zeros(ten[0]);
+    ten[0] = ten[0] << shift | ten[1] >> 1 >> (63 - shift);
+    ten[1] = ten[1] << shift | low << shift >> 32;
+}
+
+/* Compute the table. A module that uses it calls this once, when it is imported. */
+static void
+althaia_make_tens(void)
+{
+    uint32_t up[ALTHAIA_TEN_WORDS] = {0}, down[ALTHAIA_TEN_WORDS] = {0};
+    /* Both begin as a power of two, and all powers of ten are exact in `up`. Dividing an integer
+     * again and again, each time rounded down, is dividing once. */
+    up[4] = 1;
+    down[ALTHAIA_TEN_WORDS - 1] = 1;
+    for (int power = 0; power <= ALTHAIA_MOST_TEN; power++) {
+        uint64_t carry = 0;
+        althaia_store_ten(-power, down);
+        althaia_store_ten(power, up);
+        for (int i = 0; i < ALTHAIA_TEN_WORDS; i++) {
+            carry += (uint64_t)up[i] * 10;
+            up[i] = (uint32_t)carry;
+            carry >>= 32;
+        }
+        carry = 0;
+        for (int i = ALTHAIA_TEN_WORDS - 1; i >= 0; i--) {
+            carry = carry << 32 | down[i];
+            down[i] = (uint32_t)(carry / 10);
+            carry %= 10;
+        }
+    }
+}
 
 /* Return the binary exponent of a power of ten: log2(10**power), rounded down. */
 static inline int

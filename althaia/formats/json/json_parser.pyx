@@ -20,6 +20,7 @@ cdef extern from "althaia/formats/json/unquoting.h":
     ) except? NULL
 
 cdef extern from "althaia/formats/json/doubles.h":
+    void althaia_make_tens()
     bint althaia_nearest(uint64_t digits, int places, double* number)
 
 cdef extern from "althaia/cpython/stack.h":
@@ -46,6 +47,8 @@ cdef enum:
 cdef uint64_t HIGH_BITS = 0x8080808080808080
 # A bit for each white-space character.
 cdef uint64_t WHITE_SPACE = 1 << c" " | 1 << c"\n" | 1 << c"\r" | 1 << c"\t"
+
+althaia_make_tens()
 
 # The size in a slot has 32 bits.
 cdef Py_ssize_t MOST_TEXT = 0x7FFFFFFF

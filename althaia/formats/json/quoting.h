@@ -21,8 +21,15 @@ static const char althaia_escapes[] =
 /* Room for an escaped character and two quotes, and for what is copied behind the end of a text. */
 #define ALTHAIA_TEXT_ROOM 16
 
-/* The two hexadecimal digits of each byte; see tables.pyx. */
-static char althaia_digit_pairs[512];
+/* The two hexadecimal digits of each byte. */
+#define ALTHAIA_ROW(d) \
+    d "0" d "1" d "2" d "3" d "4" d "5" d "6" d "7" d "8" d "9" d "a" d "b" d "c" d "d" d "e" d "f"
+static const char althaia_digit_pairs[] = {
+    ALTHAIA_ROW("0") ALTHAIA_ROW("1") ALTHAIA_ROW("2") ALTHAIA_ROW("3")
+    ALTHAIA_ROW("4") ALTHAIA_ROW("5") ALTHAIA_ROW("6") ALTHAIA_ROW("7")
+    ALTHAIA_ROW("8") ALTHAIA_ROW("9") ALTHAIA_ROW("a") ALTHAIA_ROW("b")
+    ALTHAIA_ROW("c") ALTHAIA_ROW("d") ALTHAIA_ROW("e") ALTHAIA_ROW("f")
+};
 
 static inline char *
 althaia_quote_unit(char *at, unsigned int unit)

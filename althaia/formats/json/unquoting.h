@@ -14,8 +14,16 @@ static const unsigned char althaia_escaped[256] = {
     ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t',
 };
 
-/* The value of each hexadecimal digit; -1 for any other character. See tables.pyx. */
-static signed char althaia_digits[256];
+#define ALTHAIA_NONE -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+#define ALTHAIA_LETTERS -1, 10, 11, 12, 13, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1
+/* The value of each hexadecimal digit; -1 for any other character. */
+static const signed char althaia_digits[256] = {
+    ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -1, -1, -1, -1, -1,
+    ALTHAIA_LETTERS, ALTHAIA_NONE, ALTHAIA_LETTERS, ALTHAIA_NONE,
+    ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE,
+    ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE, ALTHAIA_NONE,
+};
 
 /* Return the value of four hexadecimal digits; more than 0xffff if one is none. */
 static inline uint32_t
