@@ -296,15 +296,16 @@ cdef bint init_fields(schema):
     if (
         # What set_fields() leaves to upstream's code.
         type(schema) is SimpleNamespace
+        or schema.only is not None
+        or type(declared) not in (dict, OrderedDict)
+        or type(exclude) not in (set, set_class)
+        # What upstream's code asks in any case, before what takes longer.
         or schema.opts.fields
         or (upstream.infers_fields and schema.opts.additional)
         or not upstream.is_known("schema.Schema._init_fields")
         # A property in some releases, where nothing comes before it.
         or (static(type(schema), "set_class") if type(set_class) is property else schema.set_class)
         is not set_class
-        or type(declared) not in (dict, OrderedDict)
-        or schema.only is not None
-        or type(exclude) not in (set, set_class)
         or not set(exclude) <= declared.keys()
         # An __init__ of somebody's own would see the Inferred that upstream makes for each field.
         or (upstream.infers_fields and upstream.Field.__init__ is not made_by)
