@@ -275,14 +275,15 @@ def load_engine() -> None:
     interpreter shuts down, because imports fail then.
     """
     global failure
-    if sys.is_finalizing() or sys.meta_path is None:
+    if sys.is_finalizing() or sys.meta_path is None or not _connectors:
         return
     try:
-        connector = _connectors.pop()
-    except IndexError:
-        return
-    failure = RuntimeError("the engine is being loaded, or was when this process was forked")
-    try:
+        # In here, because a signal handler may raise as soon as the connector is taken.
+        try:
+            connector = _connectors.pop()
+        except IndexError:
+            return
+        failure = RuntimeError("the engine is being loaded, or was when this process was forked")
         connector()
     except BaseException as error:
         failure = error

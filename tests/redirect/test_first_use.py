@@ -182,6 +182,23 @@ with warnings.catch_warnings(record=True) as told:
 
 
 @NEEDS_ENGINE
+def test_interrupted_as_the_connector_is_taken(patched):
+    text = """from althaia import seam
+class Interrupted(list):
+    def pop(self):
+        super().pop()
+        raise KeyboardInterrupt
+seam._connectors = Interrupted(seam._connectors)
+try:
+    made()
+except KeyboardInterrupt:
+    use_class(made())
+    print(althaia.explain(made()).as_text())
+"""
+    assert "could not be loaded: KeyboardInterrupt" in patched(BEGIN + text)
+
+
+@NEEDS_ENGINE
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
 @pytest.mark.parametrize("milliseconds", [0.2, 1, 3, 6, 10, 15])
 def test_interrupted_by_a_signal(patched, milliseconds):
@@ -196,12 +213,12 @@ def end(*args):
     raise SoftLimit
 
 signal.signal(signal.SIGALRM, end)
-signal.setitimer(signal.ITIMER_REAL, {milliseconds} / 1000)
 try:
+    signal.setitimer(signal.ITIMER_REAL, {milliseconds} / 1000)
     made()
+    signal.setitimer(signal.ITIMER_REAL, 0)
 except SoftLimit:
     pass
-signal.setitimer(signal.ITIMER_REAL, 0)
 use_class(made())
 import althaia
 plans = althaia.info().plans
