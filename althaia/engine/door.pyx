@@ -43,11 +43,11 @@ from althaia.engine.plan cimport (
     option,
     upstream,
 )
-from althaia.engine.instances cimport at_once
+from althaia.engine.instances cimport everything_at_once
 from althaia.engine.planner cimport (
     LARGE,
-    find_anew,
-    is_first_call,
+    plan_anew,
+    note_first_call,
     is_large,
     is_plainly_true,
     plain_many,
@@ -93,15 +93,16 @@ def connect():
 cdef inline Plan whole_plan(schema, int direction, obj, many):
     """Return the plan that replaces all of ``Schema.dump`` or ``Schema._do_load``.
 
-    Return None, and count the call as unplanned, if upstream's code must run.
+    Return None if upstream's code must run. The call counts as unplanned then, unless the plan is
+    one of ``Schema._serialize`` or ``_deserialize`` alone: these ask for it themselves.
     """
     cdef Plan plan = valid_plan(schema, direction)
     cdef Counters counters
     if plan is None:
         if many is None and type(obj) is not dict:
             many = plain_many(schema)
-        if is_plainly_true(many) or not is_first_call(schema, direction, False):
-            plan = find_anew(schema, direction, is_large(obj, many))
+        if is_plainly_true(many) or not note_first_call(schema, direction, False):
+            plan = plan_anew(schema, direction, is_large(obj, many))
         if plan is None:
             counters = counters_of(schema, direction)
             althaia_count(&counters.unplanned, 1)
@@ -118,8 +119,8 @@ cdef inline Plan inner_plan(schema, int direction, obj, many):
     """Return the plan that replaces ``Schema._serialize`` or ``Schema._deserialize``; a declined
     one if there can be none, or None if there is none yet."""
     cdef Plan plan = valid_plan(schema, direction, True)
-    if plan is None and (is_plainly_true(many) or not is_first_call(schema, direction, True)):
-        plan = find_anew(schema, direction, is_large(obj, many))
+    if plan is None and (is_plainly_true(many) or not note_first_call(schema, direction, True)):
+        plan = plan_anew(schema, direction, is_large(obj, many))
     return plan
 
 
@@ -212,7 +213,7 @@ cdef DumpPlan straight_plan(schema, obj, many):
     cdef Plan plan = valid_plan(schema, DUMP, True)
     if plan is None and is_large(obj, plain_many(schema) if many is None else many):
         # For a small one Schema.dump, which upstream calls next, counts the use.
-        plan = find_anew(schema, DUMP, True)
+        plan = plan_anew(schema, DUMP, True)
     return <DumpPlan>plan if plan is not None and (<DumpPlan>plan).straight else None
 
 
@@ -341,8 +342,8 @@ cdef LoadPlan text_plan(schema, Tape tape, many):
     if plan is None:
         if many is None:
             many = plain_many(schema)
-        if at_once or length_of(tape, many) >= LARGE:
-            plan = find_anew(schema, LOAD, True)
+        if everything_at_once or length_of(tape, many) >= LARGE:
+            plan = plan_anew(schema, LOAD, True)
     return <LoadPlan>plan if plan is not None and plan.whole and plan.nestable else None
 
 

@@ -7,7 +7,7 @@ from althaia.engine.plan cimport InstanceDict
 
 
 # Build every plan and prototype at its schema's first use; for tests.
-cdef bint at_once
+cdef bint everything_at_once
 
 cdef prototype_of(schema, InstanceDict state)
 cdef prototype_to_plan(schema, InstanceDict state)

@@ -44,7 +44,7 @@ from althaia.engine.analysis cimport COPIED_AS_OBJECT
 from althaia.engine.plan cimport (
     ABSENT, BUILDING, DUMP, EMPTY, HANDED_OUT, HIDDEN, INNER, LAZY, LEFT, ORDINARY, UNBOUND,
     Guard, Instance, InstanceDict, State, adopt_instances, collect_again, existing_dict,
-    fields_inside, instance_dict, is_lazy, new_instance, put_dict, snapshot, state_now,
+    fields_inside, instance_dict, lacks_attributes, new_instance, put_dict, snapshot, state_now,
     stop_collecting, upstream, vars_of,
 )
 

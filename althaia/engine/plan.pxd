@@ -98,7 +98,7 @@ cdef inline int state_now(InstanceDict state) noexcept:
     return althaia_read_int(&state.instance.state)
 
 
-cdef inline bint is_lazy(InstanceDict state) noexcept:
+cdef inline bint lacks_attributes(InstanceDict state) noexcept:
     """Whether an instance still lacks attributes that its prototype has."""
     return state_now(state) >= UNBOUND
 
@@ -154,7 +154,8 @@ cdef class Plan:
     cdef public object schema_class, dict_class, statistics, opts
     cdef public tuple pre_hooks, post_hooks
     cdef public object own
-    # See template_of(). The number of results until there is one, 0 if there will be none.
+    # From here on what a plan learns while it runs. See template_of(). The number of results until
+    # there is a template, 0 if there will be none.
     cdef dict template
     cdef int until_template
     # A result with fewer keys than `fewest` takes less than half of a template's room, and one with

@@ -12,8 +12,8 @@ cdef enum:
 
 
 cdef plain_many(schema)
-cdef bint is_first_call(schema, int direction, bint inside) except -1
-cdef Plan find_anew(schema, int direction, bint large)
+cdef bint note_first_call(schema, int direction, bint inside) except -1
+cdef Plan plan_anew(schema, int direction, bint large)
 cdef Plan usable_plan(schema, int direction, bint large)
 
 

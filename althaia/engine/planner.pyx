@@ -24,10 +24,11 @@ from althaia.cpython.primitives cimport (
     althaia_type_tag, althaia_write_int,
 )
 from althaia.engine.analysis cimport Analysis, is_data_descriptor
-from althaia.engine.instances cimport at_once, hooked_prototype, prototype_to_plan
+from althaia.engine.instances cimport everything_at_once, hooked_prototype, prototype_to_plan
 from althaia.engine.plan cimport (
     ABSENT, BUILDING, DUMP, EMPTY, LEFT, LOAD, MOST_CLASSES, Counters, InstanceDict, Plan, Upstream,
-    counters_of, existing_dict, instance_dict, is_lazy, made_dict, state_now, static, upstream,
+    counters_of, existing_dict, instance_dict, lacks_attributes, made_dict, state_now, static,
+    upstream,
 )
 from althaia.engine.run cimport (
     ACCESSOR, FIELD_GET_VALUE, KEY, NO_ATTRIBUTE, PATH, SERIALIZE, valid_plan,

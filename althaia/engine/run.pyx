@@ -27,14 +27,16 @@ from althaia.cpython.primitives cimport (
     althaia_dict_item, althaia_enter, althaia_get_value, althaia_leave,
     althaia_look_up, althaia_same_entry, althaia_tick, althaia_type_lookup,
 )
-from althaia.engine.instances cimport at_once, field_of_call, hooked_prototype, prototype_of
+from althaia.engine.instances cimport (
+    everything_at_once, field_of_call, hooked_prototype, prototype_of,
+)
 from althaia.engine.objects.object_reader cimport (
     NOT_THERE, Reading, Readings, has_no_reader, read_once,
 )
 from althaia.engine.plan cimport (
     ABSENT, DUMP, EXTRAORDINARY, LOAD, Guard, InstanceDict, Plan, PyDict_GET_SIZE,
-    althaia_completed, althaia_put, existing_dict, finished, is_filled, is_lazy, new_result, option,
-    set_attributes, upstream,
+    althaia_completed, althaia_put, existing_dict, finished, is_filled, lacks_attributes,
+    new_result, option, set_attributes, upstream,
 )
 from althaia.formats.codec cimport ARRAY, RECORD, Keys, Record, Sink, Tape, after, open_key
 

@@ -20,14 +20,14 @@ cdef int FIRST_EXAMINATION = 10
 cdef int FREE_EXAMINATIONS = 32
 
 
-at_once = False
+everything_at_once = False
 
 
 def build_at_once(bint on):
     """Build every plan and prototype at its schema's first use, whether that pays or not; for
     tests."""
-    global at_once
-    at_once = on
+    global everything_at_once
+    everything_at_once = on
 
 
 cdef class Blueprint:
@@ -106,7 +106,7 @@ cdef class Blueprint:
         if found == 0 and len(self.prototypes) >= MOST_PROTOTYPES:
             return None
         self.prototypes[key] = found + 1
-        if (found == 0 and not at_once) or not are_known(self, <tuple>key):
+        if (found == 0 and not everything_at_once) or not are_known(self, <tuple>key):
             return None
         try:
             schema = build_prototype(<tuple>key, self)
@@ -155,7 +155,7 @@ cdef Blueprint valid_blueprint(cls, schema):
         return None
     # Examine the class when it has had some instances: many classes never have so many.
     table.examined += 1
-    if table.examined < FIRST_EXAMINATION and not at_once:
+    if table.examined < FIRST_EXAMINATION and not everything_at_once:
         return None
     guard, reason = examine(upstream, schema)
     blueprint = Blueprint(cls, guard, reason)

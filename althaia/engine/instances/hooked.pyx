@@ -25,7 +25,7 @@ cdef hooked_prototype(schema, InstanceDict state, int direction):
     """Return the prototype, after the hook, whose plan a schema runs in this call; or None."""
     cdef OwnFields own = None
     cdef Prototype before, hooked
-    if state.instance is not None and (hooked_at_once or not at_once):
+    if state.instance is not None and (hooked_at_once or not everything_at_once):
         own = <OwnFields>state.instance._own_fields
     if own is None:
         return None

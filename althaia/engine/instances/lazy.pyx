@@ -66,10 +66,10 @@ def connect_lazy():
 
 
 cdef prototype_of(schema, InstanceDict state):
-    """Return the prototype whose plans a lazy instance runs.
+    """Return the prototype whose plans a lazy instance runs, and count this use.
 
-    If user code has got one of its fields, or has set an attribute that plans read, materialise it
-    and return None. It then needs plans of its own.
+    If user code has got one of its fields, or has set an attribute that plans read, or after many
+    uses, materialise it and return None. It then needs plans of its own.
     """
     cdef Prototype prototype = <Prototype>state.instance.prototype
     if state_now(state) != LAZY:
@@ -103,7 +103,7 @@ cdef bint shadows_class(dict attributes, bint lazy):
 cdef bint materialise_if_touched(schema, InstanceDict state):
     """Materialise a lazy instance if one of its attributes shadows one of its class, or if its
     ``__class__`` was set. Return whether it was materialised."""
-    if not is_lazy(state) or (
+    if not lacks_attributes(state) or (
         type(schema) is (<Prototype>state.instance.prototype).blueprint.schema_class
         and not shadows_class(state, True)
     ):
@@ -257,7 +257,7 @@ cdef lazy_dict(obj, void* context):
 cpdef int materialise_if_lazy(obj):
     """Materialise an instance if it is lazy."""
     cdef InstanceDict state = existing_dict(obj)
-    if is_lazy(state):
+    if lacks_attributes(state):
         materialise(obj, state)
 
 

@@ -101,7 +101,7 @@ cdef bint becomes_prototype(nested, field, copied):
     if state.instance.copies is None:
         state.instance.copies = CopyBlueprint(type(nested))
     blueprint = <CopyBlueprint>state.instance.copies
-    if blueprint.wait > 0 and not at_once:
+    if blueprint.wait > 0 and not everything_at_once:
         blueprint.wait -= 1
         return False
     key = options_key(field.only, field.exclude, (), ())

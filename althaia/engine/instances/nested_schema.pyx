@@ -53,7 +53,7 @@ cdef nested_schema(field, parent, InstanceDict state):
         if schema is not None:
             field._schema = schema
             return schema
-        if upstream.nested_has_context and is_lazy(state):
+        if upstream.nested_has_context and lacks_attributes(state):
             # Upstream reads the context of the field's parent, which is still the prototype.
             materialise(parent, state)
         schema = field.schema
@@ -201,7 +201,7 @@ cdef bint is_fresh(schema):
         return False
     state = existing_dict(schema)
     if (
-        not is_lazy(state)
+        not lacks_attributes(state)
         or althaia_has_weak_references(schema)
         or althaia_type_lookup(cls, INIT) is not upstream.schema_attributes[INIT]
         # Upstream calls it once more, for the copy.
@@ -220,7 +220,7 @@ cdef plucked_key(field, schema):
     cdef InstanceDict state = existing_dict(schema)
     # A hook may have materialised it and replaced its fields.
     materialise_if_touched(schema, state)
-    if is_lazy(state):
+    if lacks_attributes(state):
         schema = (<Prototype>state.instance.prototype).schema
     key = schema.fields[name].data_key
     if upstream.empty_key_is_a_key:

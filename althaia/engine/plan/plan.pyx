@@ -6,7 +6,8 @@ cdef object EXTRAORDINARY = object()
 
 @cython.no_gc_clear
 cdef class Plan:
-    """How one schema dumps or loads. A plan is immutable.
+    """How one schema dumps or loads. What a plan does never changes. It learns how to do that
+    faster: its template and what is known of the last results, below the public attributes.
 
     All but steps and guard are given by name, those that a subclass adds as well.
 

@@ -1,9 +1,10 @@
 """Find, build, publish and drop plans.
 
 Making a plan takes about as long as the plan saves in fifteen calls. Hence a schema gets its first
-plan after that many calls, or at once if it dumps or loads a large collection. A class that is
-created inside a call is not called so often, and never gets a plan. Each time that a plan is
-dropped, the schema waits longer for the next one.
+plan after that many calls, or at once if it dumps or loads a large collection. A prototype gets it
+in its first call, because it stands for many instances. A class that is created inside a call is
+not called so often, and never gets a plan. Each time that a plan is dropped, the schema waits
+longer for the next one.
 """
 
 cdef extern from "althaia/cpython/layout.h":
@@ -28,7 +29,7 @@ cdef Plan usable_plan(schema, int direction, bint large):
     """Return the plan of a nested schema, or None if upstream's code must run."""
     cdef Plan plan = valid_plan(schema, direction)
     if plan is None:
-        plan = find_anew(schema, direction, large)
+        plan = plan_anew(schema, direction, large)
     return None if plan is None or plan.declined else plan
 
 
@@ -46,7 +47,7 @@ cdef plain_many(schema):
     """Return ``schema.many``, or None if reading it would run user code."""
     cdef InstanceDict state
     if althaia_type_lookup(type(schema), "many") is None:
-        # instance_dict() would create the dictionary; see is_first_call().
+        # instance_dict() would create the dictionary; see note_first_call().
         try:
             return PyObject_GenericGetAttr(schema, "many")
         except AttributeError:
@@ -55,18 +56,19 @@ cdef plain_many(schema):
     return None if state is None else state.get("many")
 
 
-cdef bint is_first_call(schema, int direction, bint inside) except -1:
-    """Whether this is the first call of an instance, for which nothing is prepared.
+cdef bint note_first_call(schema, int direction, bint inside) except -1:
+    """Return whether this is the first call of an instance, and make its dictionary, which shows
+    from then on that there was one.
 
     Most instances that are built in full are used once, so that a place for plans would be wasted.
     CPython stores the attributes of an instance in the object as long as nobody asks for its
-    dictionary. The second look-up of the first call makes the dictionary, which shows from then on
-    that there was a call. So does the first where a class's calls make no second one.
+    dictionary. The second look-up of the first call makes that; the first does so where a class's
+    calls make no second one.
 
     :param inside: whether ``Schema._serialize`` or ``Schema._deserialize`` asks; ``Schema.dump`` or
         ``Schema._do_load``, which call them, have asked before.
     """
-    if at_once or not ALTHAIA_HAS_GIL or althaia_dict_there(schema) is not NULL:
+    if everything_at_once or not ALTHAIA_HAS_GIL or althaia_dict_there(schema) is not NULL:
         return False
     cdef Counters counters = counters_of(schema, direction)
     counters.unanswered = 0 if inside else counters.unanswered + 1
@@ -132,14 +134,14 @@ cdef InstanceDict plan_holder(schema, int direction):
     return state
 
 
-cdef Plan find_anew(schema, int direction, bint large):
+cdef Plan plan_anew(schema, int direction, bint large):
     """Return the plan that a schema runs from now on, a prototype's or its own, if that pays. Drop
     its own one that no longer holds."""
     cdef InstanceDict state = plan_holder(schema, direction)
     prototype = None
     if state is None:
         return None
-    if is_lazy(state):
+    if lacks_attributes(state):
         prototype = prototype_to_plan(schema, state)
     if prototype is None:
         drop_published(schema, state, direction)
@@ -148,18 +150,19 @@ cdef Plan find_anew(schema, int direction, bint large):
         prototype = hooked_prototype(schema, state, direction)
     if prototype is not None:
         return plan_of_prototype(prototype, direction, large)
-    return build_and_publish(schema, state, direction) if large or at_once else None
+    return build_and_publish(schema, state, direction) if large or everything_at_once else None
 
 
 cdef Plan plan_of_prototype(schema, int direction, bint large):
-    """Return the plan of a prototype. Its first one is due at once (:func:`hidden_dict`), later
-    ones wait."""
+    """Return the plan of a prototype. Its first one is due at once (``hidden_dict`` in
+    ``instances/blueprint.pyx``), later ones wait."""
+    # Whether a hooked prototype has one was not asked yet.
     cdef Plan plan = valid_plan(schema, direction)
     cdef InstanceDict state = existing_dict(schema)
     if plan is not None:
         return plan
     drop_published(schema, state, direction)
-    if is_due(schema, state, direction) or large or at_once:
+    if is_due(schema, state, direction) or large or everything_at_once:
         return build_and_publish(schema, state, direction)
     return None
 

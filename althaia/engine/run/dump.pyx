@@ -5,9 +5,10 @@ step: where the value comes from (its source) and how it is converted (one class
 field, see :mod:`althaia.engine.kinds`). A conversion handles values of certain exact types; any
 other value is passed to the field's own ``_serialize``.
 
-Plans and steps are immutable, with two exceptions. A plan caches the keys as a sink writes them,
-and replaces that record as a whole. A step has an inline cache. A :class:`DumpFrame` is one schema
-in one call; it keeps the nested schemas that this call has already found and checked.
+What plans and steps do never changes. A plan keeps its template, what it has learned of the last
+objects, and its keys as the last sink writes them; a step has an inline cache. A
+:class:`DumpFrame` is one schema in one call; it keeps the nested schemas that this call has already
+found and checked.
 """
 
 cdef extern from "Python.h":
@@ -191,7 +192,7 @@ cdef class DumpPlan(Plan):
             # Both are written as the same text.
             self.has_record = self.dict_class is dict or self.dict_class is OrderedDict
             if self.dict_class is dict:
-                self.await_template(at_once, sum([
+                self.await_template(everything_at_once, sum([
                     step.source != KEY or step.default is not upstream.missing for step in steps
                 ]))
 

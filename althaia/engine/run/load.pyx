@@ -66,7 +66,7 @@ cdef class LoadPlan(Plan):
             and not any(step.dotted for step in steps)
         ):
             self.await_template(
-                at_once, sum([step.default is not upstream.missing for step in steps])
+                everything_at_once, sum([step.default is not upstream.missing for step in steps])
             )
 
     cdef Keys known_keys(self):

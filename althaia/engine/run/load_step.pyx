@@ -211,7 +211,8 @@ cdef class LoadStep(Step):
         )
 
     cdef load(self, value, data, LoadFrame frame):
-        """Return what ``field.deserialize`` returns, or FAILED."""
+        """Return what ``field.deserialize`` returns, or FAILED. ``load_value`` in ``run.pxd`` does
+        the same for most values, without a ``try``."""
         try:
             if value is upstream.missing:
                 if self.required:

@@ -10,9 +10,9 @@ cdef Plan valid_plan(schema, int direction, bint again=False):
     cdef Plan plan
     if state is None:
         return None
-    if is_lazy(state):
-        schema = prototype_of(schema, state)
-        return None if schema is None else valid_plan(schema, direction, again)
+    if lacks_attributes(state):
+        prototype = prototype_of(schema, state)
+        return None if prototype is None else valid_plan(prototype, direction, again)
     plan = <Plan>state.published(direction)
     if plan is None or (again and plan.declined):
         return plan
