@@ -5,7 +5,6 @@ import pytest
 from benchmarks.cases import CASES, select
 from benchmarks.cases.calls import Invalid
 from benchmarks.equality import difference
-from benchmarks.model import Case, by_name
 from benchmarks.rows import both
 
 
@@ -34,9 +33,3 @@ def test_a_name_is_found_by_a_part_of_it():
     assert {case.name for case in select("orders-inv")} == {"load-orders-invalid"}
     with pytest.raises(LookupError, match="there are: quotes-1, "):
         select("no such case")
-
-
-def test_two_cases_of_one_name_are_a_mistake():
-    case = Case("one", "", "dump", 1, lambda ma, count: lambda: None)
-    with pytest.raises(ValueError, match="'one'"):
-        by_name([case, case])

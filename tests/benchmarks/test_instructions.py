@@ -77,14 +77,3 @@ def test_own_cost_is_told_from_the_cost_of_calls(tmp_path):
     assert hotspots(part) == {"dump:run": 160, "libpython3.11.so.1.0:insertdict": 900}
     assert show(part, 10, 1) == [" 84.9%         90  libpython3.11.so.1.0:insertdict"]
     assert instructions._total(part) == 1060
-
-
-def test_one_case_can_be_counted_anew(tmp_path, monkeypatch):
-    baseline = tmp_path / "baseline.json"
-    instructions.update({"small": figures(6.0), "large": figures(7.0)}, baseline)
-    instructions.update({"small": figures(5.0)}, baseline, others=True)
-    cases = json.loads(baseline.read_text())["cases"]
-    assert cases == {"small": figures(5.0), "large": figures(7.0)}
-    monkeypatch.setattr(instructions, "interpreter", lambda: "CPython 3.99")
-    with pytest.raises(RuntimeError, match=r"this is CPython 3\.99: count all of them"):
-        instructions.update({"small": figures(5.0)}, baseline, others=True)

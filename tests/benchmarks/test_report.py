@@ -1,26 +1,20 @@
 """The document made from a run's results."""
 
-import pytest
-
 from benchmarks import report, results
 
 
-def ratio(median):
-    return {"median": median, "low": median - 0.1, "high": median + 0.1}
+def result(median=None, wrong=None):
+    ratio = median and {"median": median, "low": median - 0.1, "high": median + 0.1}
+    return {"wrong": wrong, "failed": None, "us": median and 10 / median, "ratio": ratio}
 
 
-def result(median=None, **others):
-    figures = {"us": 10 / median, "ratio": ratio(median)} if median else {"us": None, "ratio": None}
-    return {"wrong": None, "failed": None, **figures, **others}
-
-
-def case(name, others, reach=10):
+def case(name, others):
     return {
         "name": name,
         "title": f"title of {name}",
         "family": "dump",
         "objects": 1,
-        "goal": {"table": "dump", "reach": reach, "aim": None},
+        "goal": {"table": "dump", "reach": 10, "aim": None},
         "results": {"upstream": result(1.0), **others},
     }
 
@@ -49,18 +43,15 @@ RUN = {
 }
 
 
-@pytest.fixture
-def written(tmp_path, monkeypatch):
+def test_the_page(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
     monkeypatch.setattr(report, "DOCUMENT", tmp_path / "docs" / "performance.md")
     # `make bench-all` has what charts need; the tests ask for the text.
     monkeypatch.setattr(report, "_draw", lambda run, version: None)
     results.save(RUN)
     report.write()
-    return report.DOCUMENT.read_text().splitlines()
+    written = report.DOCUMENT.read_text().splitlines()
 
-
-def test_the_page(written):
     def line(word):
         return next(text for text in written if word in text)
 
@@ -73,22 +64,6 @@ def test_the_page(written):
     assert "stops at the first error" in said
     assert "3.11.7 (GCC 12) on A processor, 2 cores" in line("A processor")
     assert line("msgspec 0.22.0")
-
-
-def test_a_run_on_one_python_leaves_what_another_one_said(written):
-    (results.FOLDER / "3.11.json").unlink()
-    results.save({**RUN, "machine": {**RUN["machine"], "python": "3.13.0"}})
-    for _ in range(2):
-        report.write()
-    lines = report.DOCUMENT.read_text().splitlines()
-    heads = [line for line in lines if line.startswith("## CPython")]
-    assert heads == ["## CPython 3.11", "## CPython 3.13"]
-
-
-def test_without_a_run_it_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "FOLDER", tmp_path / "nothing")
-    with pytest.raises(FileNotFoundError, match="make bench-all"):
-        report.write()
 
 
 def test_a_later_run_of_some_keeps_what_an_earlier_one_said_of_the_others():

@@ -14,9 +14,8 @@ if not Path("/proc/self/clear_refs").exists():
     pytest.skip("the benchmark of a service needs Linux", allow_module_level=True)
 
 import althaia
-from benchmarks.service import command, compare, latency, model, servers, shares
+from benchmarks.service import compare, latency, servers
 from benchmarks.service.client import Request, RequestFailed, load
-from benchmarks.service.measure import at_share
 from benchmarks.service.profiler import Profiler
 from tests.redirect import processes
 
@@ -47,31 +46,6 @@ def test_the_small_form_runs_and_nothing_differs(tmp_path):
     assert ratios["text", "entities"]["switch"]["median"] > 0
 
 
-def test_what_is_asked_for_and_missing_is_an_error(monkeypatch, capsys):
-    absent = model.Variant("switch", "switch", {}, ("althaia.no_such_module",))
-    monkeypatch.setitem(model.VARIANTS, "switch", absent)
-    with pytest.raises(SystemExit) as ended:
-        command.main(["--sqlite", "--once", "--variant", "switch"])
-    assert ended.value.code == 2
-    assert "'switch' needs althaia.no_such_module" in capsys.readouterr().err
-
-
-def test_what_was_measured_before_an_error_is_kept(monkeypatch, capsys, tmp_path):
-    def measure_and_fail(options, report, progress):
-        report["servers"]["sync"] = {"measured": 1}
-        raise RequestFailed("GET /orders: status 500")
-
-    monkeypatch.setattr(command, "_service", measure_and_fail)
-    raw = tmp_path / "raw" / "service.json"
-    with pytest.raises(SystemExit) as ended:
-        command.main(["--raw", str(raw)])
-    assert ended.value.code == 2
-    assert json.loads(raw.read_text())["servers"] == {"sync": {"measured": 1}}
-    message = capsys.readouterr().err
-    assert "GET /orders: status 500" in message
-    assert f"What was measured until then is in {raw}." in message
-
-
 class Answers(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -86,30 +60,23 @@ class Answers(BaseHTTPRequestHandler):
         pass
 
 
-class Fake:
-    def __init__(self, body, status=200):
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-        self._server.body, self._server.status = body, status
-        self.address = self._server.server_address
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
-
-
 @pytest.fixture
 def fakes():
-    made = {
-        "upstream": Fake(b'{"a":1.0}'),
-        "same": Fake(b'{"a":1.0}'),
-        "body": Fake(b'{"a":1.5}'),
-        "longer": Fake(b'{"a":1.0}\n'),
-        "status": Fake(b'{"a":1.0}', 500),
-    }
+    made = {}
+    for name, body, status in (
+        ("upstream", b'{"a":1.0}', 200),
+        ("same", b'{"a":1.0}', 200),
+        ("body", b'{"a":1.5}', 200),
+        ("longer", b'{"a":1.0}\n', 200),
+        ("status", b'{"a":1.0}', 500),
+    ):
+        server = made[name] = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+        server.body, server.status, server.address = body, status, server.server_address
+        threading.Thread(target=server.serve_forever, daemon=True).start()
     yield made
-    for fake in made.values():
-        fake.close()
+    for server in made.values():
+        server.shutdown()
+        server.server_close()
 
 
 def test_every_difference_is_found(fakes):
@@ -177,14 +144,6 @@ def test_the_profiler_tells_the_parts_apart():
     assert parts["collector"] > 0
     assert parts["database"] == parts["orm"] == 0
     assert sum(parts.values()) == pytest.approx(spent, rel=0.25)
-
-
-def test_shares():
-    values = [float(i) for i in range(100)]
-    assert [at_share(values, share) for share in (0.5, 0.99)] == [50.0, 99.0]
-    assert at_share([1.0], 0.99) == 1.0
-    # The bound is all but the database and the ORM.
-    assert shares.bound(dict.fromkeys(shares.PARTS, 1.0)) == pytest.approx(len(shares.PARTS) / 2)
 
 
 @pytest.mark.timeout(120)
