@@ -40,7 +40,7 @@ TEXTS = {
     "other order": '{"raw": 1.5, "note": null, "id": "3"}',
     "empty": "{}",
     "twice": '{"id": 1, "note": "a", "id": 2, "x": 1, "x": 2}',
-    "twice nested": '{"first": {"sku": "a"}, "first": {"sku": "b", "count": 0}, "raw": [1]}',
+    "twice nested": '{"first":{"sku":"a"},"first":{"sku":"b","count":12},"id":1,"raw":[1,{"x":2}]}',
     "escaped keys": '{"\\u0069d": 5, "n\\u006fte": "\\ud83d\\ude00", "\\u00e9": 1, "": 2}',
     "wide": '{"id": 1, "note": "日本", "日": 1, "items": [{"sku": "日", "é": 2}]}',
     "widest": '{"note": "😀", "id": 1, "unknown": ["😀"], "first": {"sku": "x"}}',
