@@ -1,7 +1,6 @@
 """Deep data, deep schemas and endless recursion raise RecursionError; nothing crashes."""
 
 import sys
-import threading
 from functools import cache
 from importlib.util import find_spec
 
@@ -70,38 +69,6 @@ def test_endless_recursion_ends_on_the_main_thread(library):
     found.check()
     assert found.of("dump_cycle 20000") == "RecursionError"
     assert found.of("field_within_itself 20000") == "ok"
-
-
-@pytest.mark.skipif(not HAS_PLANS, reason="a build without compiled plans has no plan to exhaust")
-def test_a_plan_that_ran_out_of_stack_still_works():
-    """In this process, with plans as they are: fail deep in a thread, then succeed."""
-    from althaia.marshmallow import Schema, fields
-
-    class Node(Schema):
-        child = fields.Nested(lambda: Node(), allow_none=True)
-        name = fields.String()
-
-    def chain(levels):
-        data = {"name": "leaf", "child": None}
-        for _ in range(levels):
-            data = {"name": "node", "child": data}
-        return data
-
-    schema = Node()
-    failures = []
-
-    def exhaust():
-        for _ in range(3):
-            try:
-                schema.dump(chain(50_000))
-            except RecursionError as error:
-                failures.append(error)
-
-    thread = threading.Thread(target=exhaust)
-    thread.start()
-    thread.join()
-    assert len(failures) == 3
-    assert schema.dump(chain(3)) == chain(3)
 
 
 LEVELS_OF_A_RING = """

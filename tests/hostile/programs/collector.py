@@ -4,9 +4,7 @@ import gc
 import random
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import contextmanager
-from typing import Any
 
 from tests.hostile.programs import arguments, begin, library, report
 
@@ -53,12 +51,15 @@ DUMPED = {"a": 1, "b": "x", "child": {"x": 1}, "children": [{"x": 1}], "plucked"
 LOADED = {**DUMPED, "plucked": 2}
 
 
-Change = Callable[[Any, random.Random], object]
-
-
 def replace_a_fields_dictionary(schema, chance):
     field = chance.choice(list(schema.fields.values()))
     field.__dict__ = dict(field.__dict__)
+
+
+def replace_inline_values(_, chance):
+    schema = MADE[-1]
+    own = object.__getattribute__(schema, "__dict__") if chance.random() < 0.5 else {"mark": 1}
+    schema.__dict__ = dict(own)
 
 
 CHANGES = {
@@ -95,56 +96,38 @@ def collections_do(work, every):
         gc.callbacks.remove(at_collection)
 
 
-def changed(change, seed):
-    """Use schemas while the collector's code changes them; how often all went well."""
-    chance = random.Random(seed)
+def changed(cls, calls, change, share, chance, every, rounds):
+    """Use schemas while a share of the collections changes one; how often all went well."""
 
     def work():
-        if MADE and chance.random() < 0.1:
+        if MADE and chance.random() < share:
             change(chance.choice(MADE[-3:]), chance)
 
     well = 0
-    for every in (1, 3, 10):
-        with collections_do(work, every):
-            for _ in range(40):
-                del MADE[:-3]
-                try:
-                    schema = Parent()
-                    for _ in range(2):
-                        schema.dump(DUMPED)
-                        schema.load(LOADED)
-                    assert schema.fields
-                    well += 1
-                except (AttributeError, RuntimeError, TypeError):
-                    # Half of a schema, where it was made anew in mid-call.
-                    pass
+    with collections_do(work, every):
+        for _ in range(rounds):
+            del MADE[:-3]
+            try:
+                schema = cls()
+                for name, data in calls:
+                    getattr(schema, name)(data)
+                assert schema.fields
+                well += 1
+            except (AttributeError, RuntimeError, TypeError):
+                # Half of a schema, where it was made anew in mid-call.
+                pass
     return well
 
 
+def changed_in_use(change, seed):
+    chance, calls = random.Random(seed), [("dump", DUMPED), ("load", LOADED)] * 2
+    return sum(changed(Parent, calls, change, 0.1, chance, every, 40) for every in (1, 3, 10))
+
+
 def inline_values_replaced(seed):
-    """Make instances while the collector's code replaces their dictionaries; how many."""
     chance = random.Random(seed)
-
-    def work():
-        if MADE and chance.random() < 0.3:
-            schema = MADE[-1]
-            if chance.random() < 0.5:
-                schema.__dict__ = dict(object.__getattribute__(schema, "__dict__"))
-            else:
-                schema.__dict__ = {"mark": 1}
-
-    rounds = 0
-    with collections_do(work, chance.choice((1, 2, 3, 5))):
-        for _ in range(3000):
-            del MADE[:-3]
-            try:
-                schema = Marked()
-                schema.dump({"a": 1})
-                assert schema.fields
-            except (AttributeError, RuntimeError, TypeError):
-                pass
-            rounds += 1
-    return rounds
+    every, calls = chance.choice((1, 2, 3, 5)), [("dump", {"a": 1})]
+    return changed(Marked, calls, replace_inline_values, 0.3, chance, every, 3000)
 
 
 def waiting_for_a_lock():
@@ -189,5 +172,5 @@ if CASE == "waiting_for_a_lock":
 elif CASE == "inline_values_replaced":
     report(CASE, sum(inline_values_replaced(seed) for seed in range(30)))
 else:
-    report(CASE, sum(changed(CHANGES[CASE], seed) for seed in range(4)))
+    report(CASE, sum(changed_in_use(CHANGES[CASE], seed) for seed in range(4)))
 sys.exit()

@@ -85,10 +85,13 @@ def dump_object(levels):
 
 
 @case
-def dump_twice(levels):
-    schema, data = linked(plain)(), nested(levels, to_a, {"b": 1})
-    schema.dump(data)
-    schema.dump(data)
+def dump_after_failing(levels):
+    """A plan that ran out of stack still works."""
+    schema, data, small = linked(plain)(), nested(levels, to_a, {"b": 1}), to_a({"b": 1})
+    try:
+        schema.dump(data)
+    finally:
+        assert schema.dump(small) == small
 
 
 @case

@@ -8,19 +8,11 @@ from typing import Any
 from tests.hostile.programs import arguments, report
 
 
-def without_memory():
-    """Make functions and encode JSON, one allocation failing at a time."""
+def without_memory(*jobs):
+    """Let one allocation of a job fail at a time."""
     from tests.hostile.programs import allocations
 
-    for job in (make_closures, encode):
-        allocations.run(job)
-
-
-def without_memory_checked():
-    """What else ends a debug build: what it asserts does not hold where there is no memory."""
-    from tests.hostile.programs import allocations
-
-    for job in (replace_dictionaries, append):
+    for job in jobs:
         allocations.run(job)
 
 
@@ -46,10 +38,7 @@ def append():
 
 
 def make_closures():
-    def holding(value):
-        return lambda: value
-
-    return [holding(number)() for number in range(30)]
+    return [(lambda value: lambda: value)(number)() for number in range(30)]
 
 
 def encode():
@@ -57,7 +46,7 @@ def encode():
 
 
 def on_a_small_stack():
-    """Encode and free deep lists and dictionaries in a thread that has a stack of 128 KiB."""
+    """Encode and free deep values in a thread that has a stack of 128 KiB."""
     threading.stack_size(128 * 1024)
     thread = threading.Thread(target=encode_and_free)
     thread.start()
@@ -75,8 +64,9 @@ def encode_and_free():
 
 
 JOBS = {
-    "no memory": without_memory,
-    "no memory, with assertions": without_memory_checked,
+    "no memory": lambda: without_memory(make_closures, encode),
+    # What else ends a debug build, whose assertions do not hold there.
+    "no memory, with assertions": lambda: without_memory(replace_dictionaries, append),
     "small stack": on_a_small_stack,
 }
 

@@ -1,11 +1,9 @@
 """One way a process can end, or carry on elsewhere, with schemas in use."""
 
-import atexit
 import gc
 import os
 import sys
 import threading
-import weakref
 
 from tests.hostile.programs import arguments, begin, library, report
 
@@ -55,33 +53,6 @@ def tried(what, call, *args, **options):
 
 
 @case
-def schemas_are_freed():
-    """In cycles with themselves, their fields and user objects, plans or not."""
-    seen = thrown_away()
-    m.class_registry._registry.clear()
-    gc.collect()
-    gc.collect()
-    report("alive", sum(ref() is not None for ref in seen))
-
-
-def thrown_away():
-    class Thrown(m.Schema):
-        child = fields.Nested(lambda: Thrown(), allow_none=True)
-        method = fields.Method("get")
-
-        def get(self, obj):
-            return 1
-
-    schema = Thrown()
-    for _ in range(3):
-        schema.dump({"child": {"child": None}})
-        schema.load({"child": None})
-    schema.me = schema
-    schema.fields["child"].owner = schema
-    return [weakref.ref(schema), weakref.ref(schema.fields["child"]), weakref.ref(Thrown)]
-
-
-@case
 def collected_in_mid_call():
     class Item:
         @property
@@ -96,12 +67,6 @@ def collected_in_mid_call():
     result = schema.dump([Item() for _ in range(30)], many=True)
     report("dumped", len(result))
     report("works", works(schema))
-
-
-@case
-def at_exit():
-    schema = used()
-    atexit.register(lambda: report("at exit", works(schema)))
 
 
 @case
@@ -166,35 +131,6 @@ def fork():
     thread.join()
     report("children", sorted(set(codes)))
     report("works", works(schema))
-
-
-@case
-def subinterpreter():
-    """Another interpreter gets the real marshmallow; this one is none the worse."""
-    try:
-        import _interpreters as interpreters
-    except ImportError:
-        import _xxsubinterpreters as interpreters
-    schema = used()
-    read, write = os.pipe()
-    program = f"""
-import os, sys
-sys.path[:] = {sys.path!r}
-try:
-    import althaia
-    althaia.patch()
-    import marshmallow
-    answer = type(marshmallow.Schema.load).__name__
-except BaseException as error:
-    answer = type(error).__name__ + ": " + str(error)
-os.write({write}, answer.encode())
-"""
-    number = interpreters.create()
-    interpreters.run_string(number, program)
-    interpreters.destroy(number)
-    os.close(write)
-    report("answer", os.read(read, 10_000).decode())
-    report("works", works(schema) and works(Parent()))
 
 
 @case
