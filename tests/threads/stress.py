@@ -71,6 +71,16 @@ class World:
             def mark(self, data, **kwargs):
                 return {**data, "marked": True}
 
+            def see(self, data, *original, **kwargs):
+                expect((data, *original), ({"a": 1}, {"a": 1}))
+                return data
+
+        class Registered(Outer):
+            def __init__(self):
+                world.newest = self
+                super().__init__()
+
+        world = self
         Holder = type("Holder", (ma.Schema,), {"inner": ma.fields.Nested(Marked)})
 
         class Packed(Outer):
@@ -91,6 +101,9 @@ class World:
         self.keyed, self.patched = Keyed(), Patched()
         self.holder, self.marked_class = Holder(), Marked
         self.hooks = {tag: list(Marked._hooks[tag]) for tag in ("post_dump", "post_load")}
+        self.nested, self.number = Outer(only=("inner",)), Outer(only=("number",))
+        self.registered_class, self.newest = Registered, Registered()
+        self.seen = {}
         self.growing = [1, 2]
         self.turn = turn
 
@@ -197,10 +210,25 @@ def use_fresh(world, chance):
     expect(schema.fields["pairs"].inner.parent is schema.fields["pairs"], True)
 
 
+def look_at_fresh(world, chance):
+    """All threads see the same parts of an instance, whoever was first."""
+    schema = world.fresh
+    fields = schema.fields
+    parts = fields, fields["number"], fields["number"].parent, vars(schema)
+    for one, other in zip(parts, world.seen.setdefault(schema, parts), strict=True):
+        expect(one is other, True)
+
+
 def set_attributes(world, chance):
     name = f"mark{threading.get_ident()}"
-    setattr(world.outer, name, name)
-    expect(getattr(world.outer, name), name)
+    # The second may be on its way to be made.
+    for schema in (world.outer, world.newest):
+        setattr(schema, name, name)
+        expect(getattr(schema, name), name)
+
+
+def register(world, chance):
+    expect(world.registered_class().dump(PLAIN), PLAIN)
 
 
 def use_key(world, chance):
@@ -209,6 +237,33 @@ def use_key(world, chance):
     rows = world.keyed.dump([{"number": "1"}] * 9, many=True)
     expect(rows[chance.randrange(9)], *allowed)
     expect(json.loads(world.keyed.dumps({"number": "1"})), *allowed)
+    fresh = world.keyed_class()
+    expect(fresh.dump({"number": "1"}), *allowed)
+    expect(fresh.fields["number"].data_key in KEYS, True)
+
+
+def change_inner_key(world, chance):
+    world.nested.fields["inner"].schema.fields["a"].data_key = chance.choice(KEYS)
+
+
+def use_inner_key(world, chance):
+    allowed = [{"inner": {key: 1}} for key in ("a", *KEYS)]
+    expect(world.nested.dump({"inner": {"a": "1"}}), *allowed)
+
+
+def replace_dictionary(world, chance):
+    world.number.__dict__ = dict(vars(world.number))
+
+
+def use_dictionary(world, chance):
+    for way in (world.number.dump, world.number.load):
+        expect(way({"number": "1"}), {"number": 1})
+
+
+def patch_json(world, chance):
+    json.JSONEncoder.extra = 1
+    with suppress(AttributeError):
+        del json.JSONEncoder.extra
 
 
 def parts(whole):
@@ -230,7 +285,8 @@ def patch_class(world, chance):
 
 def change_hooks(world, chance):
     tag, hooks = chance.choice(list(world.hooks.items()))
-    world.marked_class._hooks[tag] = chance.choice((list(hooks), []))
+    see = [("see", False, {"pass_original": True})]
+    world.marked_class._hooks[tag] = chance.choice((list(hooks), [], see))
 
 
 def use_hooks(world, chance):
@@ -285,8 +341,9 @@ JOBS = {
     job.__name__: job
     for job in (
         dump_one, dump_many, load_one, refuse, text, packed, look_into, new_instance, new_fresh,
-        use_fresh, set_attributes, use_key, use_fields, patch_class, change_hooks, use_hooks,
-        change_list, use_list, new_class, ask,
+        use_fresh, look_at_fresh, set_attributes, register, use_key, change_inner_key,
+        use_inner_key, replace_dictionary, use_dictionary, patch_json, use_fields, patch_class,
+        change_hooks, use_hooks, change_list, use_list, new_class, ask,
     )
 }  # fmt: skip
 JOBS |= {
@@ -298,7 +355,9 @@ JOBS |= {
         chance.choice((copy.copy, copy.deepcopy))(world.hooked).dump(PLAIN), PLAIN
     ),
     "change_key": lambda world, chance: setattr(
-        world.keyed.fields["number"], "data_key", chance.choice(KEYS)
+        chance.choice((world.keyed.fields, world.keyed_class._declared_fields))["number"],
+        "data_key",
+        chance.choice(KEYS),
     ),
     "replace_fields": lambda world, chance: setattr(
         world.some, "dump_fields", chance.choice(parts(world.some.fields))
