@@ -3,7 +3,6 @@
 ``test_pytest_plugin.py`` runs them on the real marshmallow and on ours; the results are the same.
 """
 
-import datetime as dt
 import inspect
 from unittest import mock
 
@@ -13,42 +12,25 @@ from marshmallow import Schema, ValidationError, fields
 
 class UserSchema(Schema):
     name = fields.String(required=True)
-    born = fields.Date()
 
 
-def test_plain_patch_and_patch_by_name():
-    with mock.patch.object(UserSchema, "dump", return_value={"x": 1}) as dump:
-        assert UserSchema().dump({"name": "Ada"}) == {"x": 1}
-    dump.assert_called_once_with({"name": "Ada"})
-    with mock.patch(f"{__name__}.UserSchema.load", return_value=3):
+def test_a_patch_by_name():
+    with mock.patch(f"{__name__}.UserSchema.load", return_value=3) as load:
         assert UserSchema().load({}) == 3
+    load.assert_called_once_with({})
 
 
-def test_autospec_keeps_self():
-    with mock.patch.object(UserSchema, "dump", autospec=True) as dump:
-        schema = UserSchema()
-        schema.dump({"name": "Ada"}, many=False)
+@pytest.mark.parametrize("owner", [UserSchema, Schema])
+@pytest.mark.parametrize(
+    "double", [{"return_value": {"name": "Ada"}}, {"side_effect": Schema.dump}]
+)
+def test_autospec_keeps_self_and_checks_arguments(mocker, owner, double):
+    dump = mocker.patch.object(owner, "dump", autospec=True, **double)
+    schema = UserSchema()
+    assert schema.dump({"name": "Ada"}, many=False) == {"name": "Ada"}
     dump.assert_called_once_with(schema, {"name": "Ada"}, many=False)
-
-
-def test_autospec_with_the_real_one_behind():
-    real = UserSchema.dump
-    with mock.patch.object(UserSchema, "dump", autospec=True, side_effect=real) as dump:
-        assert UserSchema().dump({"name": "Ada"}) == {"name": "Ada"}
-    assert dump.call_count == 1
-
-
-def test_autospec_of_a_base_class():
-    with mock.patch.object(Schema, "load", autospec=True, return_value=3) as load:
-        schema = UserSchema()
-        assert schema.load({}) == 3
-    load.assert_called_once_with(schema, {})
-
-
-def test_autospec_checks_arguments():
-    refused = pytest.raises(TypeError, match="nonsense")
-    with mock.patch.object(UserSchema, "load", autospec=True), refused:
-        UserSchema().load({}, nonsense=True)
+    with pytest.raises(TypeError, match="nonsense"):
+        schema.dump({}, nonsense=True)
 
 
 def test_create_autospec():
@@ -59,11 +41,6 @@ def test_create_autospec():
     assert double.load({}) == 1
     with pytest.raises(TypeError):
         mock.create_autospec(UserSchema.dump)()
-
-
-def test_autospec_of_a_field():
-    with mock.patch.object(fields.Date, "_serialize", autospec=True, return_value="day"):
-        assert UserSchema().dump({"born": dt.date(2000, 1, 1)}) == {"born": "day"}
 
 
 def test_spies(mocker):
@@ -78,12 +55,6 @@ def test_spies(mocker):
     spy = mocker.spy(schema, "dump")
     assert schema.dump({"name": "Ada"}) == {"name": "Ada"}
     spy.assert_called_once_with({"name": "Ada"})
-
-
-def test_mocker_patch_with_autospec(mocker):
-    dump = mocker.patch.object(UserSchema, "dump", autospec=True, return_value={})
-    assert UserSchema().dump(1) == {}
-    assert dump.call_args.args[1] == 1
 
 
 def test_signature():

@@ -6,7 +6,6 @@ from functools import partial
 
 import pytest
 
-from althaia.cli import worker
 from tests import releases
 from tests.engine import NEEDS_ENGINE
 from tests.redirect import processes
@@ -136,21 +135,6 @@ def test_a_wrong_answer_is_found(compare):
     done = compare(*words, "--count", "4")
     assert done.returncode == 1
     assert "  dump [3]: lines[1].price: 5.5 by althaia, 4.5 by marshmallow (2 calls)" in done.stdout
-
-
-@NEEDS_ENGINE
-def test_each_call_has_a_name_and_an_answer(tmp_path, monkeypatch):
-    (tmp_path / "rows.jsonl").write_text('{"number": 1}\n' * 3)
-    (tmp_path / "shop.py").write_text(SHOP)
-    monkeypatch.syspath_prepend(tmp_path)
-    given = {"load": True, "file": str(tmp_path / "rows.jsonl"), "source": "", "count": 0}
-    side = worker.Side("shop:Order", False, "compare", **given)
-    calls = [f"{call} [{i}]" for i in range(3) for call in ("load", "loads")]
-    assert side.given == {"about": "3 records of rows.jsonl", "calls": [*calls, "load all 3"]}
-    assert json.loads(json.dumps(side.answer("load [1]"))) == {
-        "answer": ["dict", "{'number': 1}", [[".number", ["int", "1", None]]]],
-        "raised": "",
-    }
 
 
 def test_a_build_without_plans_compares_nothing(compare):
