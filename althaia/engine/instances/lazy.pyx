@@ -188,8 +188,9 @@ cdef own_field(field, InstanceDict state, schema):
         if number is None:
             return field
         # Mostly it has been made.
-        if own_fields.has(number, schema is None):
-            return own_fields.by_number[number]
+        found = own_fields.by_number[number]
+        if found is not None and (schema is None or not own_fields.is_loose(number)):
+            return found
         collecting = stop_collecting()
         try:
             if before is not None and (schema is not None or not ALTHAIA_HAS_GIL):

@@ -22,6 +22,7 @@ cdef tuple SELECTIONS = ("only", "exclude")
 cdef object ordered_dict = OrderedDict
 # The number of None, which marshmallow-sqlalchemy declares for a name that it leaves out.
 cdef int NO_FIELD = -1
+cdef object NONE_LOOSE = 0
 
 
 @cython.final
@@ -131,21 +132,18 @@ cdef class OwnFields:
     cdef Prototype prototype
     # The instance's fields by number; None for those that were not made yet.
     cdef list by_number
-    # The numbers of *loose* fields, of which calls needed only the schema: their attributes are
-    # still the prototype's, apart from their sets of names, and user code does not get them. A
-    # field itself does not show it: one of a copy stays bound to the origin, which may be the
-    # prototype's schema.
-    cdef frozenset loose
+    # A bit for each *loose* field, of which calls needed only the schema: its attributes are still
+    # the prototype's, apart from its sets of names, and user code does not get it. A field itself
+    # does not show it: one of a copy stays bound to the origin, which may be the prototype's schema.
+    cdef object loose
     # Its sets of names by the id() of the prototype's, because several fields may share one.
     cdef dict sets
     # If these are the fields of another instance, of which upstream's code has made a copy: the
     # instance, to which they stay bound.
     cdef object origin
 
-    cdef bint has(self, Py_ssize_t number, bint loose) except -1:
-        """Whether there is an own field of this number; one that is as construction would have left
-        it unless it may be loose."""
-        return self.by_number[number] is not None and (loose or number not in self.loose)
+    cdef bint is_loose(self, Py_ssize_t number) except -1:
+        return self.loose is not NONE_LOOSE and self.loose >> number & 1
 
     cdef int add_loose(self, Py_ssize_t number) except -1:
         """Make the own field for a nested field of the prototype, for calls that need its
@@ -155,7 +153,7 @@ cdef class OwnFields:
         PyDict_SetItem(state, "_schema", None)
         # The nested schema's own ``__init__`` is given its sets of names, and may change them.
         self.change_names(number, state)
-        self.loose |= {number}
+        self.loose |= <object>1 << number
         self.by_number[number] = own
 
     cdef int change_names(self, Py_ssize_t number, dict state) except -1:
@@ -185,9 +183,9 @@ cdef class OwnFields:
         field = self.by_number[number]
         if field is None:
             field = self.by_number[number] = clone(self.prototype.fields[number])
-        elif number in self.loose:
+        elif self.is_loose(number):
             # At once: making the field around it asks for this one again.
-            self.loose -= {number}
+            self.loose ^= <object>1 << number
             if not ALTHAIA_HAS_GIL:
                 # Another thread may be binding the same one, to a field around it of its own.
                 field = self.by_number[number] = clone(field)
@@ -255,7 +253,7 @@ cdef OwnFields own_fields_of(Prototype prototype, OwnFields before):
         [None] * len(prototype.fields) if before is None else list(before.by_number)
     )
     own_fields.sets = {} if before is None else PyDict_Copy(before.sets)
-    own_fields.loose = frozenset() if before is None else before.loose
+    own_fields.loose = NONE_LOOSE if before is None else before.loose
     return own_fields
 
 
