@@ -51,7 +51,7 @@ def test_each_allocation_may_fail_and_leaves_nothing_behind(job, library):
 
 def test_no_step_fails_otherwise():
     """Each kind of field dumps, loads and refuses, one allocation failing at a time."""
-    found = run("memory_steps", "plans", timeout=900)
+    found = run("memory", "plans", "steps", timeout=900)
     found.check()
     steps = {name: each for name, each in found.results.items() if name != "all"}
     assert len(steps) > 2 * len(found.of("all"))
