@@ -29,6 +29,10 @@ def fresh(**members):
     return type("Counted", (ma.Schema,), {"a": fields.Integer(), **members})
 
 
+def named(name, **members):
+    return type(name, (ma.Schema,), {"__module__": __name__, **members})
+
+
 @pytest.fixture
 def schema():
     return fresh()()
@@ -183,42 +187,6 @@ def test_collections(schema, collection):
     assert counts(schema)["objects"] == 23
 
 
-@LATER
-def test_hooks_of_instances_that_are_built_at_once():
-    class Hooked(ma.Schema):
-        a = fields.Integer()
-
-        def on_bind_field(self, field_name, field_obj):
-            field_obj.data_key = field_name.upper()
-
-        @ma.pre_load
-        @ma.pre_dump
-        def same(self, data, **kwargs):
-            return data
-
-    for _ in range(50):
-        Hooked().load({"A": 1})
-        Hooked().dump({"a": 1})
-    for each in (statistics_of(Hooked).load, statistics_of(Hooked).dump):
-        assert each.calls + each.unplanned == 50
-        assert each.calls > 30
-
-
-def test_by_name_and_direction():
-    class Named(ma.Schema):
-        class Meta:
-            register = False
-
-        a = fields.Integer()
-
-    Named().dump({"a": 1})
-    shown = althaia.stats()[f"{__name__}.{Named.__qualname__}"]
-    assert shown == {
-        "dump": {**counted(calls=1, objects=1, built=1), "why": ""},
-        "load": {**NOTHING, "why": ""},
-    }
-
-
 def test_nested_calls():
     Inner = type("Inner", (ma.Schema,), {"a": fields.Integer()})
 
@@ -234,28 +202,20 @@ def test_nested_calls():
     assert inner.load.as_dict() == counted(nested=3, built=inner.load.built)
 
 
-def test_reset():
-    Reset = type("Reset", (ma.Schema,), {"__module__": __name__, "a": fields.Integer()})
-    name = f"{__name__}.{Reset.__qualname__}"
-    for _ in range(3):
-        Reset().dump({"a": 1})
-    assert althaia.stats(reset=True)[name]["dump"]["calls"] == 3
-    assert althaia.stats()[name]["dump"] == {**NOTHING, "why": ""}
-    Reset().dump({"a": 1})
-    assert althaia.stats()[name]["dump"]["calls"] == 1
+def test_by_name_and_direction_and_reset():
+    Named, nothing = named("Named", a=fields.Integer()), {**NOTHING, "why": ""}
+    Named().dump({"a": 1})
+    shown = {**counted(calls=1, objects=1, built=1), "why": ""}
+    assert althaia.stats(reset=True)[f"{__name__}.Named"] == {"dump": shown, "load": nothing}
+    assert althaia.stats()[f"{__name__}.Named"]["dump"] == nothing
+    Named().dump({"a": 1})
+    assert althaia.stats()[f"{__name__}.Named"]["dump"]["calls"] == 1
 
 
 def test_why_a_plan_leaves_everything():
-    class Odd(ma.Schema):
-        a = fields.Integer()
-
-        @property
-        def dict_class(self):
-            return make_dict
-
-    name = f"{__name__}.{Odd.__qualname__}"
+    Odd = named("Odd", a=fields.Integer(), dict_class=property(lambda self: make_dict))
     Odd().dump({"a": 1})
-    shown = althaia.stats()[name]["dump"]
+    shown = althaia.stats()[f"{__name__}.Odd"]["dump"]
     assert shown["unplanned"] == 1
     assert "dict_class" in shown["why"]
     assert shown["why"] == althaia.explain(Odd).as_dict()["dump"]["declined"]
@@ -372,6 +332,11 @@ class Hooked(ma.Schema):
     def on_bind_field(self, field_name, field_obj):
         field_obj.data_key = field_name.upper()
 
+    @ma.pre_load
+    @ma.pre_dump
+    def same(self, data, **kwargs):
+        return data
+
 
 class Method(ma.Schema):
     a = fields.Method("get", deserialize="get")
@@ -433,9 +398,7 @@ def test_calls_without_a_plan_have_a_reason():
             super().__setattr__(name, value)
 
     made = {"Seldom": fields.Int(), "Full": Watching()}
-    Seldom, Full = (
-        type(name, (ma.Schema,), {"__module__": __name__, "a": made[name]}) for name in made
-    )
+    Seldom, Full = (named(name, a=made[name]) for name in made)
     Seldom().dump({})
     for _ in range(40):
         Full().dump({})

@@ -71,14 +71,6 @@ def test_fields_of_packages_that_were_read_have_steps(direction):
     ]
 
 
-@pytest.mark.parametrize("direction", ["dump", "load"])
-def test_fields_of_a_release_that_nobody_has_read_have_none(direction, monkeypatch):
-    monkeypatch.setattr(planner, "is_known", lambda function, digests: False)
-    step = planner.build(delimited(), direction).steps[0]
-    assert step.label != "delimited text"
-    assert "is overridden by" in step.why
-
-
 def related():
     pytest.importorskip("marshmallow_sqlalchemy")
     from benchmarks import orm
@@ -136,9 +128,12 @@ def test_bounds_of_a_length_that_are_no_small_int(options, at_once):
         assert ours == theirs
 
 
-def test_packages_that_nobody_has_read_cost_their_fields_only(monkeypatch):
+@pytest.mark.parametrize(
+    ("make", "direction"), [(delimited, "dump"), (delimited, "load"), (related, "dump")]
+)
+def test_packages_that_nobody_has_read_cost_their_fields_only(make, direction, monkeypatch):
     monkeypatch.setattr(planner, "is_known", lambda function, digests: False)
-    plan = planner.build(related())
+    plan = planner.build(make(), direction)
     assert plan.declined == ""
     assert all("is overridden by" in step.why for step in plan.steps)
 
