@@ -459,128 +459,81 @@ def _child(ma):
     )
 
 
-FIELDS = {
-    "raw": lambda ma: ma.fields.Raw(),
-    "string": lambda ma: ma.fields.String(),
-    "email": lambda ma: ma.fields.Email(),
-    "url": lambda ma: ma.fields.URL(),
-    "url-relative": lambda ma: ma.fields.URL(relative=True, schemes={"file", "http"}),
-    "url-relative-only": lambda ma: ma.fields.URL(relative=True, absolute=False),
-    "url-no-tld": lambda ma: ma.fields.URL(require_tld=False),
-    "integer": lambda ma: ma.fields.Integer(),
-    "integer-strict": lambda ma: ma.fields.Integer(strict=True),
-    "integer-text": lambda ma: ma.fields.Integer(as_string=True),
-    "float": lambda ma: ma.fields.Float(),
-    "float-nan": lambda ma: ma.fields.Float(allow_nan=True),
-    "float-text": lambda ma: ma.fields.Float(as_string=True),
-    "decimal": lambda ma: ma.fields.Decimal(),
-    "decimal-nan": lambda ma: ma.fields.Decimal(allow_nan=True),
-    "decimal-text": lambda ma: ma.fields.Decimal(as_string=True),
-    "decimal-places": lambda ma: ma.fields.Decimal(2),
-    "decimal-up": lambda ma: ma.fields.Decimal(1, decimal.ROUND_UP, allow_nan=True),
-    "decimal-all": lambda ma: ma.fields.Decimal(
-        places=3, rounding=decimal.ROUND_DOWN, allow_nan=True, as_string=True
-    ),
-    "boolean": lambda ma: ma.fields.Boolean(),
-    "boolean-own": lambda ma: ma.fields.Boolean(truthy={"yes", 42}, falsy=["text", 0]),
-    "boolean-any": lambda ma: ma.fields.Boolean(truthy=()),
-    "datetime": lambda ma: ma.fields.DateTime(),
-    "datetime-iso": lambda ma: ma.fields.DateTime("iso8601"),
-    "datetime-rfc": lambda ma: ma.fields.DateTime("rfc"),
-    "datetime-timestamp": lambda ma: ma.fields.DateTime("timestamp"),
-    "datetime-timestamp-ms": lambda ma: ma.fields.DateTime(format="timestamp_ms"),
-    "datetime-format": lambda ma: ma.fields.DateTime("%d.%m.%Y %H:%M"),
-    "datetime-bad-format": lambda ma: ma.fields.DateTime("%"),
-    "naive": lambda ma: ma.fields.NaiveDateTime(),
-    "naive-zone": lambda ma: ma.fields.NaiveDateTime(timezone=UTC),
-    "naive-timestamp": lambda ma: ma.fields.NaiveDateTime("timestamp", timezone=UTC),
-    "aware": lambda ma: ma.fields.AwareDateTime(),
-    "aware-zone": lambda ma: ma.fields.AwareDateTime(default_timezone=UTC),
-    "aware-rfc": lambda ma: ma.fields.AwareDateTime("rfc822", default_timezone=Zone()),
-    "date": lambda ma: ma.fields.Date(),
-    "date-format": lambda ma: ma.fields.Date("%d/%m/%y"),
-    "time": lambda ma: ma.fields.Time(),
-    "time-format": lambda ma: ma.fields.Time(format="%H.%M"),
-    "timedelta": lambda ma: ma.fields.TimeDelta(),
-    "timedelta-days": lambda ma: ma.fields.TimeDelta("days"),
-    "timedelta-micro": lambda ma: ma.fields.TimeDelta(precision="microseconds"),
-    "uuid": lambda ma: ma.fields.UUID(),
-    "ip": lambda ma: ma.fields.IP(),
-    "ip-exploded": lambda ma: ma.fields.IP(exploded=True),
-    "ipv4": lambda ma: ma.fields.IPv4(),
-    "ipv6": lambda ma: ma.fields.IPv6(exploded=True),
-    "ip-interface": lambda ma: ma.fields.IPInterface(),
-    "ipv4-interface": lambda ma: ma.fields.IPv4Interface(),
-    "ipv6-interface": lambda ma: ma.fields.IPv6Interface(exploded=True),
-    "enum": lambda ma: ma.fields.Enum(Color),
-    "enum-value": lambda ma: ma.fields.Enum(Color, by_value=True),
-    "enum-field": lambda ma: ma.fields.Enum(When, by_value=ma.fields.Date("%d.%m.%Y")),
-    "enum-int": lambda ma: ma.fields.Enum(Level, by_value=ma.fields.Integer),
-    "enum-str": lambda ma: ma.fields.Enum(Word, by_value=True),
-    "enum-none": lambda ma: ma.fields.Enum(Maybe, by_value=True),
-    "enum-none-name": lambda ma: ma.fields.Enum(Maybe),
-    "enum-flag": lambda ma: ma.fields.Enum(Flags, by_value=True),
-    "enum-missing": lambda ma: ma.fields.Enum(Fused, by_value=True),
-    "list-raw": lambda ma: ma.fields.List(ma.fields.Raw()),
-    "list-int": lambda ma: ma.fields.List(ma.fields.Integer),
-    "list-str": lambda ma: ma.fields.List(ma.fields.String(allow_none=True)),
-    "list-list": lambda ma: ma.fields.List(ma.fields.List(ma.fields.Float())),
-    "list-nested": lambda ma: ma.fields.List(ma.fields.Nested(_child(ma))),
-    "list-nested-unknown": lambda ma: ma.fields.List(
-        ma.fields.Nested(_child(ma), unknown=ma.EXCLUDE)
-    ),
-    "list-enum": lambda ma: ma.fields.List(ma.fields.Enum(Level, by_value=True)),
-    "list-datetime": lambda ma: ma.fields.List(ma.fields.DateTime()),
-    "list-pluck": lambda ma: ma.fields.List(ma.fields.Pluck(_child(ma), "a")),
-    "tuple": lambda ma: ma.fields.Tuple((ma.fields.Integer(), ma.fields.String)),
-    "tuple-empty": lambda ma: ma.fields.Tuple(()),
-    "tuple-three": lambda ma: ma.fields.Tuple(
-        [ma.fields.Integer(), ma.fields.String(), ma.fields.Float(allow_none=True)]
-    ),
-    "dict": lambda ma: ma.fields.Dict(),
-    "dict-keys": lambda ma: ma.fields.Dict(keys=ma.fields.String()),
-    "dict-int-keys": lambda ma: ma.fields.Dict(keys=ma.fields.Integer(allow_none=True)),
-    "dict-values": lambda ma: ma.fields.Dict(values=ma.fields.Integer),
-    "dict-both": lambda ma: ma.fields.Dict(
-        keys=ma.fields.String, values=ma.fields.Float(allow_none=True)
-    ),
-    "dict-nested": lambda ma: ma.fields.Dict(
-        keys=ma.fields.String(), values=ma.fields.Nested(_child(ma))
-    ),
-    "dict-lists": lambda ma: ma.fields.Dict(values=ma.fields.List(ma.fields.Integer())),
-    "nested": lambda ma: ma.fields.Nested(_child(ma)),
-    "nested-many": lambda ma: ma.fields.Nested(_child(ma), many=True),
-    "nested-instance": lambda ma: ma.fields.Nested(_child(ma)(many=True)),
-    "nested-lambda": lambda ma: ma.fields.Nested(lambda: _child(ma)(only=("a",))),
-    "nested-dict": lambda ma: ma.fields.Nested({"a": ma.fields.Boolean()}),
-    "nested-include": lambda ma: ma.fields.Nested(_child(ma), unknown=ma.INCLUDE),
-    "pluck": lambda ma: ma.fields.Pluck(_child(ma), "a"),
-    "pluck-key": lambda ma: ma.fields.Pluck(_child(ma), "b"),
-    "pluck-many": lambda ma: ma.fields.Pluck(_child(ma), "a", many=True),
-    "constant": lambda ma: ma.fields.Constant("always"),
-    "constant-none": lambda ma: ma.fields.Constant(None),
-    "constant-list": lambda ma: ma.fields.Constant([1]),
-    "function": lambda ma: ma.fields.Function(_identity, _identity),
-    "function-type": lambda ma: ma.fields.Function(
-        lambda obj: type(obj).__name__, lambda value: [value]
-    ),
-    "method-none": lambda ma: ma.fields.Method(),
-    "with-default": lambda ma: ma.fields.String(dump_default="d", load_default="l"),
-    "with-callable-default": lambda ma: ma.fields.List(
-        ma.fields.Integer(), dump_default=list, load_default=list
-    ),
-    "none-default": lambda ma: ma.fields.Integer(dump_default=None, load_default=None),
-    "required": lambda ma: ma.fields.Integer(required=True),
-    "required-none": lambda ma: ma.fields.Integer(required=True, allow_none=True),
-    "allow-none": lambda ma: ma.fields.DateTime(allow_none=True),
-    "no-none": lambda ma: ma.fields.String(allow_none=False, load_default=None),
-    "data-key": lambda ma: ma.fields.Integer(data_key="f"),
-    "validated": lambda ma: ma.fields.Integer(
-        validate=[ma.validate.Range(1, 50), ma.validate.OneOf([1, 42, 7])]
-    ),
-    "length": lambda ma: ma.fields.Raw(validate=ma.validate.Length(min=1, max=3)),
-    "processed": lambda ma: ma.fields.Raw(pre_load=[_identity, str], post_load=len),
-}
+def _field(text):
+    """What makes the field of a text, in which ``Child`` is a schema class."""
+
+    def make(ma):
+        child = {"Child": _child(ma)} if "Child" in text else {}
+        return eval(text, {**vars(ma.fields), **globals(), "ma": ma, **child})
+
+    return make
+
+
+FIELD_TEXTS = {
+    "raw": "Raw()", "string": "String()", "email": "Email()", "url": "URL()",
+    "url-relative": 'URL(relative=True, schemes={"file", "http"})',
+    "url-relative-only": "URL(relative=True, absolute=False)",
+    "url-no-tld": "URL(require_tld=False)", "integer": "Integer()",
+    "integer-strict": "Integer(strict=True)", "integer-text": "Integer(as_string=True)",
+    "float": "Float()", "float-nan": "Float(allow_nan=True)", "float-text": "Float(as_string=True)",
+    "decimal": "Decimal()", "decimal-nan": "Decimal(allow_nan=True)",
+    "decimal-text": "Decimal(as_string=True)", "decimal-places": "Decimal(2)",
+    "decimal-up": "Decimal(1, decimal.ROUND_UP, allow_nan=True)",
+    "decimal-all": "Decimal(places=3, rounding=decimal.ROUND_DOWN, allow_nan=True, as_string=True)",
+    "boolean": "Boolean()", "boolean-own": 'Boolean(truthy={"yes", 42}, falsy=["text", 0])',
+    "boolean-any": "Boolean(truthy=())", "datetime": "DateTime()",
+    "datetime-iso": 'DateTime("iso8601")', "datetime-rfc": 'DateTime("rfc")',
+    "datetime-timestamp": 'DateTime("timestamp")',
+    "datetime-timestamp-ms": 'DateTime(format="timestamp_ms")',
+    "datetime-format": 'DateTime("%d.%m.%Y %H:%M")', "datetime-bad-format": 'DateTime("%")',
+    "naive": "NaiveDateTime()", "naive-zone": "NaiveDateTime(timezone=UTC)",
+    "naive-timestamp": 'NaiveDateTime("timestamp", timezone=UTC)', "aware": "AwareDateTime()",
+    "aware-zone": "AwareDateTime(default_timezone=UTC)",
+    "aware-rfc": 'AwareDateTime("rfc822", default_timezone=Zone())', "date": "Date()",
+    "date-format": 'Date("%d/%m/%y")', "time": "Time()", "time-format": 'Time(format="%H.%M")',
+    "timedelta": "TimeDelta()", "timedelta-days": 'TimeDelta("days")',
+    "timedelta-micro": 'TimeDelta(precision="microseconds")', "uuid": "UUID()", "ip": "IP()",
+    "ip-exploded": "IP(exploded=True)", "ipv4": "IPv4()", "ipv6": "IPv6(exploded=True)",
+    "ip-interface": "IPInterface()", "ipv4-interface": "IPv4Interface()",
+    "ipv6-interface": "IPv6Interface(exploded=True)", "enum": "Enum(Color)",
+    "enum-value": "Enum(Color, by_value=True)",
+    "enum-field": 'Enum(When, by_value=Date("%d.%m.%Y"))',
+    "enum-int": "Enum(Level, by_value=Integer)", "enum-str": "Enum(Word, by_value=True)",
+    "enum-none": "Enum(Maybe, by_value=True)", "enum-none-name": "Enum(Maybe)",
+    "enum-flag": "Enum(Flags, by_value=True)", "enum-missing": "Enum(Fused, by_value=True)",
+    "list-raw": "List(Raw())", "list-int": "List(Integer)",
+    "list-str": "List(String(allow_none=True))", "list-list": "List(List(Float()))",
+    "list-nested": "List(Nested(Child))",
+    "list-nested-unknown": "List(Nested(Child, unknown=ma.EXCLUDE))",
+    "list-enum": "List(Enum(Level, by_value=True))", "list-datetime": "List(DateTime())",
+    "list-pluck": 'List(Pluck(Child, "a"))', "tuple": "Tuple((Integer(), String))",
+    "tuple-empty": "Tuple(())",
+    "tuple-three": "Tuple([Integer(), String(), Float(allow_none=True)])", "dict": "Dict()",
+    "dict-keys": "Dict(keys=String())", "dict-int-keys": "Dict(keys=Integer(allow_none=True))",
+    "dict-values": "Dict(values=Integer)",
+    "dict-both": "Dict(keys=String, values=Float(allow_none=True))",
+    "dict-nested": "Dict(keys=String(), values=Nested(Child))",
+    "dict-lists": "Dict(values=List(Integer()))", "nested": "Nested(Child)",
+    "nested-many": "Nested(Child, many=True)", "nested-instance": "Nested(Child(many=True))",
+    "nested-lambda": 'Nested(lambda: Child(only=("a",)))',
+    "nested-dict": 'Nested({"a": Boolean()})',
+    "nested-include": "Nested(Child, unknown=ma.INCLUDE)", "pluck": 'Pluck(Child, "a")',
+    "pluck-key": 'Pluck(Child, "b")', "pluck-many": 'Pluck(Child, "a", many=True)',
+    "constant": 'Constant("always")', "constant-none": "Constant(None)",
+    "constant-list": "Constant([1])", "function": "Function(_identity, _identity)",
+    "function-type": "Function(lambda obj: type(obj).__name__, lambda value: [value])",
+    "method-none": "Method()", "with-default": 'String(dump_default="d", load_default="l")',
+    "with-callable-default": "List(Integer(), dump_default=list, load_default=list)",
+    "none-default": "Integer(dump_default=None, load_default=None)",
+    "required": "Integer(required=True)",
+    "required-none": "Integer(required=True, allow_none=True)",
+    "allow-none": "DateTime(allow_none=True)",
+    "no-none": "String(allow_none=False, load_default=None)", "data-key": 'Integer(data_key="f")',
+    "validated": "Integer(validate=[ma.validate.Range(1, 50), ma.validate.OneOf([1, 42, 7])])",
+    "length": "Raw(validate=ma.validate.Length(min=1, max=3))",
+    "processed": "Raw(pre_load=[_identity, str], post_load=len)",
+}  # fmt: skip
+FIELDS = {name: _field(text) for name, text in FIELD_TEXTS.items()}
 
 
 # --- objects to dump ---------------------------------------------------------------------
@@ -603,42 +556,27 @@ class Inherited(Slotted):
     pass
 
 
-class WithProperty:
+class Hidden:
     def __init__(self, **attributes):
         self._attributes = attributes
 
-    @property
-    def f(self):
-        return self._attributes["f"]
 
-    @property
-    def g(self):
-        return self._attributes["g"]
+class WithProperty(Hidden):
+    f = property(lambda self: self._attributes["f"])
+    g = property(lambda self: self._attributes["g"])
 
 
 def raising(error):
-    """A class of objects whose property ``f`` raises ``error``."""
+    """A class of objects whose property ``f`` raises ``error``, whatever their dictionary holds."""
 
-    class Raising(Plain):
-        @property
-        def f(self):
-            raise error
+    def fail(self):
+        raise error
 
-        @f.setter
-        def f(self, value):
-            pass
-
-        def __init__(self, **attributes):
-            super().__init__(**{k: v for k, v in attributes.items() if k != "f"})
-
-    return Raising
+    return type("Raising", (Plain,), {"f": property(fail)})
 
 
-class Dynamic:
+class Dynamic(Hidden):
     """Everything by ``__getattr__``."""
-
-    def __init__(self, **attributes):
-        object.__setattr__(self, "_attributes", attributes)
 
     def __getattr__(self, name):
         try:
@@ -658,43 +596,30 @@ class BrokenGetattr(Plain):
         raise KeyError(name)
 
 
-class Subscript:
-    def __init__(self, **attributes):
-        self._attributes = attributes
-
+class Subscript(Hidden):
     def __getitem__(self, key):
         return self._attributes[key]
 
 
-class SubscriptOrAttribute:
-    """``[]`` fails with each error in turn, then the attribute is asked."""
-
-    error: type[Exception] = KeyError
-
-    def __init__(self, **attributes):
-        vars(self).update(attributes)
-
-    def __getitem__(self, key):
-        raise self.error(key)
-
-
 def subscript_raising(error):
-    return type("Failing", (SubscriptOrAttribute,), {"error": error})
+    """A class of objects whose ``[]`` fails, whereupon the attribute is asked."""
+
+    def fail(self, key):
+        raise error(key)
+
+    return type("Failing", (Plain,), {"__getitem__": fail})
 
 
-class ClassItem:
+class ClassItem(Plain):
     """``__getitem__`` found on the instance only, which ``[]`` does not use."""
 
     def __init__(self, **attributes):
-        vars(self).update(attributes)
+        super().__init__(**attributes)
         self.__getitem__ = lambda key: "instance"
 
 
-class NoneItem:
+class NoneItem(Plain):
     __getitem__ = None
-
-    def __init__(self, **attributes):
-        vars(self).update(attributes)
 
 
 class Missing(dict[str, Any]):
@@ -760,11 +685,8 @@ class Descriptor:
         return ("descriptor", instance is None, instance._attributes.get(self.name))
 
 
-class Described:
+class Described(Hidden):
     f = Descriptor("f")
-
-    def __init__(self, **attributes):
-        self._attributes = attributes
 
 
 OBJECTS = {
