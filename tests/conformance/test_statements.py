@@ -74,6 +74,7 @@ VALUES = {
     "dotted text": lambda: "a.b",
     "own text": lambda: Text("a.b"),
     "own dict": lambda: Table(a=1),
+    "items that are text": lambda: answering(dict, items=["ab"])(a=1),
     "own list": lambda: Items([1, 2]),
     "own tuple": lambda: answering(tuple, __iter__="pqr", __len__=3)((1, 2)),
     "triples": lambda: [("a", 1, 2)],
