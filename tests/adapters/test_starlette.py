@@ -55,18 +55,3 @@ def test_a_stream_is_the_response_of_the_dumped_list(schema, orders, asynchronou
     assert b"".join(chunks) == Plain(schema.dump(orders, many=True)).body
     assert len(chunks) > 5
     assert response.media_type == "application/json"
-
-
-def test_fastapi_sends_the_same_bytes(schema, orders):
-    fastapi = pytest.importorskip("fastapi")
-    client = pytest.importorskip("fastapi.testclient")
-    app = fastapi.FastAPI()
-    app.add_api_route("/plain", lambda: Plain(schema.dump(orders, many=True)))
-    app.add_api_route("/schema", lambda: SchemaResponse(schema, orders, many=True))
-    app.add_api_route("/stream", lambda: SchemaStream(schema, orders))
-    with client.TestClient(app) as browser:
-        expected = browser.get("/plain")
-        for path in ("/schema", "/stream"):
-            answer = browser.get(path)
-            assert answer.content == expected.content
-            assert answer.headers["content-type"] == expected.headers["content-type"]

@@ -7,7 +7,7 @@ from argparse import Namespace
 
 import pytest
 
-from buildtools import __main__ as commands, dependents
+from buildtools import __main__ as commands
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from tests.buildtools.forgetting import forget
@@ -101,33 +101,11 @@ def test_another_release_needs_its_hashes(layout, scratch, older_line):
     assert '"base.py"' in text
 
 
-def test_apply_writes_both_trees(scratch, options, capsys):
-    commands.patches_apply(scratch, options)
-    written = scratch.work / "queue"
-    assert (written / "a" / "schema.py").read_bytes() != (written / "b" / "schema.py").read_bytes()
-    commands.patches_refresh(scratch, options)
-    commands.patches_stats(scratch, options)
-    assert "patches of 16" in capsys.readouterr().out
-
-
 def test_requirements_of_the_demo_are_few(layout):
     shown = typed(layout, "requirements", "demo").stdout.split()
     names = {line.partition(">")[0].partition("=")[0] for line in shown}
     assert names == {"Cython", "marshmallow", "poetry-core", "rich", "setuptools", "sqlalchemy"}
     assert typed(layout, "requirements", "nothing").returncode == 1
-
-
-def test_make_demo_installs_no_more(layout, tmp_path):
-    words = ["make", "--dry-run", "demo", f"PYTHON={sys.executable}", f"VENV={tmp_path}/new"]
-    plan = subprocess.run(words, cwd=layout.root, capture_output=True, text=True, check=True).stdout
-    assert "requirements demo" in plan
-    assert "--editable" not in plan
-
-
-def test_packages_that_no_suite_is_run_for_are_an_error(layout):
-    with pytest.raises(BuildError, match=r"with marshmallow 3\.26\.2: flask-smorest") as caught:
-        next(dependents.run(layout, "3.26.2", ["flask-smorest"]))
-    assert "webargs" in str(caught.value)
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="this system has no make")

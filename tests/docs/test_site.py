@@ -35,21 +35,6 @@ def test_every_variable_and_public_name_is_there(site):
     assert "–source" not in page(site, "commands")
 
 
-def test_the_pictures_can_be_read_on_a_phone():
-    pictures = [*(ROOT / "docs" / "_static").glob("*.svg")]
-    assert len(pictures) == 5
-    for picture in pictures:
-        text = picture.read_text("utf-8")
-        width = re.search(r'viewBox="-12 -8 (\d+) ', text)
-        size = re.search(r"font: (\d+)px", text)
-        assert 360 / int(width[1]) * int(size[1]) >= 11, "pixels of a letter, 360 pixels wide"
-        longest = max(map(len, re.findall(r'<text x="0"[^>]*>([^<]*)<', text)))
-        assert longest * 7 <= int(width[1]), "a label is cut off"
-        assert 'class="page"' in text, "it is read on each theme"
-        caption = re.findall(r"<text[^>]*>([^<]*)<", text)[-1]
-        assert re.search("times as fast as marshmallow|µs per object", caption)
-
-
 def test_pages_say_first_what_they_are_for(site):
     for source in sorted((ROOT / "docs").glob("*.md")):
         lines = source.read_text("utf-8").splitlines()
