@@ -1,7 +1,7 @@
 """What is done with a schema: calls, changes between them, copies; drawn at random."""
 
-import collections
-import copy
+import collections  # noqa: F401
+import copy  # noqa: F401
 
 from hypothesis import strategies as st
 
@@ -41,38 +41,53 @@ def _calls(schema):
     )
 
 
-modes, overrides = st.sampled_from(["raise", "exclude", "include"]), st.sampled_from(OVERRIDES)
-methods = st.sampled_from(SCHEMA_OVERRIDES)
+overrides, methods = st.sampled_from(OVERRIDES), st.sampled_from(SCHEMA_OVERRIDES)
+defaults = st.sampled_from(["missing", "none", "text", "list()"])
 CHANGES = {
-    "data_key": (names, st.sampled_from([None, "", "a", "new"])),
-    "attribute": (names, st.sampled_from([None, "b", "x.y"])),
-    "dump_default": (names, st.sampled_from(["missing", "none", "list()"])),
-    "load_default": (names, st.sampled_from(["missing", "none", "text"])),
-    "required": (names, st.booleans()),
-    "allow_none": (names, st.booleans()),
-    "validator": (names, st.sampled_from(sorted(VALIDATORS))),
-    "no-validators": (names,),
-    "message": (names, st.sampled_from(["invalid", "required", "null"])),
-    "replace": (names, schemas.simple_fields),
-    "remove": (names, st.sampled_from(["dump_fields", "load_fields", "fields"])),
-    "add": (st.sampled_from(["new", "a"]), schemas.simple_fields),
-    "class": (names,),
-    "method": (names, overrides),
-    "own-method": (names, overrides),
-    "schema-method": (methods,),
-    "schema-own-method": (methods,),
-    "many": (st.booleans(),),
-    "unknown": (modes,),
-    "partial": (st.sampled_from([True, None, ("a",)]),),
-    "dict_class": (),
-    "nested-key": (names,),
-    "declared": (names,),
-    "library-method": (st.sampled_from(["Integer", "String", "Field", "Nested"]),),
-    "instance": (schemas.instances,),
-    "copy": (),
-    "deepcopy": (),
+    "field.data_key = value": st.sampled_from([None, "", "a", "new"]),
+    "field.attribute = value": st.sampled_from([None, "b", "x.y"]),
+    "field.dump_default = schemas.default(ma, value)": defaults,
+    "field.load_default = schemas.default(ma, value)": defaults,
+    "field.required = value": st.booleans(),
+    "field.allow_none = value": st.booleans(),
+    "field.validators.append(VALIDATORS[value](ma))": st.sampled_from(sorted(VALIDATORS)),
+    "field.validators.clear()": st.none(),
+    "field.error_messages[value] = 'changed'": st.sampled_from(["invalid", "required", "null"]),
+    "put(schema, name, schemas.build_field(ma, log, value))": schemas.simple_fields,
+    "put(schema, 'new', schemas.build_field(ma, log, value))": schemas.simple_fields,
+    "getattr(schema, value).pop(name)": st.sampled_from(["dump_fields", "load_fields", "fields"]),
+    "field.__class__ = type('Changed', (type(field),), {})": st.none(),
+    "log.patch(type(field), value, own(type(field)))": overrides,
+    "setattr(field, value, own(type(field)).__get__(field))": overrides,
+    "setattr(cls, value, own(ma.Schema))": methods,
+    "setattr(schema, value, own(ma.Schema).__get__(schema))": methods,
+    "schema.many = value": st.booleans(),
+    "schema.unknown = value": st.sampled_from(["raise", "exclude", "include"]),
+    "schema.partial = value": st.sampled_from([True, None, ("a",)]),
+    "schema.dict_class = collections.OrderedDict": st.none(),
+    "for each in field.schema.fields.values(): each.data_key = f'key of {each.name}'": st.none(),
+    "cls._declared_fields[name].data_key = 'declared'": st.none(),
+    "spy(ma, log, value)": st.sampled_from(["Integer", "String", "Field", "Nested"]),
+    "schema = cls(**value)": schemas.instances,
+    "schema = copy.copy(schema)": st.none(),
+    "schema = copy.deepcopy(schema)": st.none(),
 }
-changes = st.one_of(*(st.tuples(st.just(sort), *given) for sort, given in CHANGES.items()))
+"""Statements, and what is drawn for ``value``; ``field`` is the field of a drawn ``name``."""
+changes = st.one_of(
+    *(st.tuples(st.just(change), names, values) for change, values in CHANGES.items())
+)
+
+
+def put(schema, name, field):
+    field._bind_to_schema(name, schema)
+    for fields in (schema.fields, schema.dump_fields, schema.load_fields):
+        fields[name] = field
+
+
+def spy(ma, log, name):
+    kind = getattr(ma.fields, name)
+    for method in ("_serialize", "_deserialize"):
+        log.patch(kind, method, schemas.logged(log, method, getattr(kind, method)))
 
 
 @st.composite
@@ -107,63 +122,16 @@ def _step(ma, log, cls, schema, step):
         _step(ma, log, cls, schema, rest[0])
         return _step(ma, log, cls, schema, rest[0])
     if sort == "change":
-        changed = log.attempt(lambda: _change(ma, log, cls, schema, *rest[0]) and None)
-        if not isinstance(changed, Exception) and rest[0][0] in ("copy", "deepcopy"):
-            return getattr(copy, rest[0][0])(schema)
-        if not isinstance(changed, Exception) and rest[0][0] == "instance":
-            made = log.attempt(cls, **rest[0][1])
-            return schema if isinstance(made, Exception) else made
-        return schema
+        change, name, value = rest[0]
+
+        def own(owner, name=value):
+            return schemas.logged(log, name, getattr(owner, name))
+
+        given = {"ma": ma, "log": log, "cls": cls, "schema": schema, "name": name, "own": own}
+        given |= {"field": schema.fields.get(name), "value": value}
+        log.attempt(exec, change, globals() | given, given)
+        return given["schema"]
     value = log.watch(data.build_value(rest[0]))
     options = dict(rest[2]) if len(rest) > 2 else {}
     log.attempt(getattr(schema, sort), value, many=rest[1], **options)
     return schema
-
-
-def _change(ma, log, cls, schema, sort, *args):
-    field = schema.fields[args[0]] if args and args[0] in schema.fields else None
-    kind = type(field)
-    if sort in ("replace", "add"):
-        made = schemas.build_field(ma, log, args[1])
-        made._bind_to_schema(args[0], schema)
-        for name in ("fields", "dump_fields", "load_fields"):
-            getattr(schema, name)[args[0]] = made
-    elif sort == "remove":
-        getattr(schema, args[1]).pop(args[0], None)
-    elif sort == "schema-method":
-        setattr(cls, args[0], schemas.logged(log, args[0], getattr(ma.Schema, args[0])))
-    elif sort == "schema-own-method":
-        method = schemas.logged(log, args[0], getattr(ma.Schema, args[0]))
-        setattr(schema, args[0], method.__get__(schema))
-    elif sort in ("many", "unknown", "partial"):
-        setattr(schema, sort, args[0])
-    elif sort == "dict_class":
-        schema.dict_class = collections.OrderedDict
-    elif sort == "declared" and args[0] in cls._declared_fields:
-        cls._declared_fields[args[0]].data_key = "declared"
-    elif sort == "library-method":
-        kind = getattr(ma.fields, args[0])
-        for name in ("_serialize", "_deserialize"):
-            log.patch(kind, name, schemas.logged(log, name, getattr(kind, name)))
-    elif field is None:
-        return
-    elif sort in ("data_key", "attribute", "required", "allow_none"):
-        setattr(field, sort, args[1])
-    elif sort in ("dump_default", "load_default"):
-        setattr(field, sort, schemas.default(ma, args[1]))
-    elif sort == "validator":
-        field.validators.append(VALIDATORS[args[1]](ma))
-    elif sort == "no-validators":
-        field.validators.clear()
-    elif sort == "message":
-        field.error_messages[args[1]] = "changed"
-    elif sort == "class":
-        field.__class__ = type("Changed", (kind,), {})
-    elif sort == "method" and hasattr(kind, args[1]):
-        log.patch(kind, args[1], schemas.logged(log, args[1], getattr(kind, args[1])))
-    elif sort == "own-method" and hasattr(kind, args[1]):
-        method = schemas.logged(log, args[1], getattr(kind, args[1]))
-        setattr(field, args[1], method.__get__(field))
-    elif sort == "nested-key" and hasattr(field, "nested"):
-        for inner in field.schema.fields.values():
-            inner.data_key = f"key of {inner.name}"
