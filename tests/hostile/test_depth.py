@@ -68,7 +68,7 @@ def test_endless_recursion_ends_on_the_main_thread(library):
     found = run("depth", library, "0", "15", "20000")
     found.check()
     assert found.of("dump_cycle 20000") == "RecursionError"
-    assert found.of("field_within_itself 20000") == "ok"
+    assert found.of("fields_within_themselves 20000") == "ok"
 
 
 LEVELS_OF_A_RING = """
