@@ -38,16 +38,6 @@ class RenamedSchema(CellsSchema):
         return {name.lower(): value for name, value in data.items()}
 
 
-class FailingSchema(Schema):
-    id = fields.Integer()
-
-    @post_load
-    def fail(self, data, **_):
-        if data["id"] == 3:
-            raise KeyError("no such thing")
-        return data
-
-
 class KillingSchema(Schema):
     """Loading id 13 kills the process: always, or until a file is there."""
 

@@ -16,7 +16,7 @@ pytest.importorskip("cloudpickle")
 SMALL = 10_000
 
 # A cluster takes seconds to start.
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 
 def cluster_of(workers):
@@ -32,7 +32,6 @@ def cluster():
         yield running
 
 
-@pytest.mark.timeout(180)
 def test_a_cluster_gives_what_one_process_gives(cluster, ndjson, tmp_path):
     text = ndjson.read_text().splitlines()
     text[300] = json.dumps({"id": None})
@@ -46,7 +45,6 @@ def test_a_cluster_gives_what_one_process_gives(cluster, ndjson, tmp_path):
     assert here[1][0].line == 301
 
 
-@pytest.mark.timeout(180)
 def test_workers_were_patched_and_a_class_without_a_name_arrives(cluster, tmp_path):
     source, target = written(tmp_path / "x.ndjson", {"id": 1}), tmp_path / "y.ndjson"
     made = Schema.from_dict({"id": fields.Integer(required=True)})
@@ -56,7 +54,6 @@ def test_workers_were_patched_and_a_class_without_a_name_arrives(cluster, tmp_pa
         assert set(client.run(_is_patched).values()) == {True}
 
 
-@pytest.mark.timeout(180)
 def test_names_lead_to_the_same_file_everywhere(cluster, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "here.ndjson").write_text('{"id": 1}\n')
@@ -74,7 +71,6 @@ def _is_patched():
     return althaia.is_patched()
 
 
-@pytest.mark.timeout(180)
 def test_what_a_lost_worker_had_is_done_again(cluster, ndjson, tmp_path):
     killed = []
 
@@ -97,7 +93,6 @@ def test_nobody_answers(ndjson, monkeypatch):
         bulk.check(schemas.OrderSchema, [str(ndjson)], dask="tcp://127.0.0.1:9")
 
 
-@pytest.mark.timeout(180)
 def test_a_scheduler_that_goes_away_is_told(ndjson):
     with cluster_of(1) as cluster:
         address = cluster.scheduler_address

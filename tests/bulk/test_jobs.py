@@ -85,8 +85,6 @@ def test_parquet_with_other_columns_is_refused_by_name(tmp_path):
     pyarrow, parquet = map(pytest.importorskip, ("pyarrow", "pyarrow.parquet"))
     file = tmp_path / "x.parquet"
     parquet.write_table(pyarrow.table({"name": ["a"], "colour": ["b"]}), file)
-    with pytest.raises(bulk.BulkError, match="does not know: colour"):
-        checked(schemas.OrderSchema, file)
     with pytest.raises(bulk.BulkError, match="requires: id"):
         checked(schemas.OrderSchema(unknown="exclude"), file)
     file.write_bytes(file.read_bytes()[:-5])
@@ -115,14 +113,6 @@ def test_what_an_empty_cell_means(tmp_path, empty):
     source.write_text('id,lines\n7,"[{""position"": 1}]"\n')
     assert converted(schemas.OrderSchema, source, target, empty=empty)[0].good
     assert lines(target) == [{"id": 7, "lines": [{"position": 1}]}]
-
-
-def test_code_of_the_schema_that_fails_is_counted_and_the_rest_goes_on(tmp_path):
-    file = written(tmp_path / "x.ndjson", *({"id": i} for i in range(5)))
-    summary, told = checked(schemas.FailingSchema, file)
-    assert (summary.valid, summary.exceptions) == (4, 1)
-    assert (told[0].line, told[0].kind) == (4, "exception")
-    assert told[0].errors == "KeyError: 'no such thing'"
 
 
 def test_a_target_is_whole_or_not_there(ndjson, tmp_path):
@@ -228,7 +218,7 @@ def test_what_was_done_before_an_error_is_told(tmp_path, workers):
     files = [str(written(tmp_path / "a.ndjson", {"id": 1}, {"id": "x"})), str(tmp_path / "missing")]
     told = []
     with pytest.raises(bulk.BulkError, match="missing"):
-        bulk.check(schemas.FailingSchema, files, workers=workers, tell=told.append, form="ndjson")
+        bulk.check(schemas.CellsSchema, files, workers=workers, tell=told.append, form="ndjson")
     assert [(problem.line, problem.kind) for problem in told] == [(2, "invalid")]
 
 
