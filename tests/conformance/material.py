@@ -11,8 +11,8 @@ import datetime as dt
 import decimal
 import dis
 import enum
-import fractions
-import ipaddress
+import fractions  # noqa: F401
+import ipaddress  # noqa: F401
 import operator
 import types
 import uuid
@@ -322,131 +322,80 @@ def moved():
     return found
 
 
-VALUES = {
-    **{name: lambda value=value: value for name, value in CONSTANTS.items()},
-    "int-subclass": lambda: Number(7),
-    "plain-int-subclass": lambda: PlainNumber(7),
-    "nan": lambda: float("nan"),
-    "inf": lambda: float("inf"),
-    "minus-inf": lambda: float("-inf"),
-    "float-subclass": lambda: Real(9.5),
-    "fraction": lambda: fractions.Fraction(3, 2),
-    "utf8-bytes": lambda: "é".encode(),
-    "bytes-subclass": lambda: Bytes(b"x"),
-    "bytearray": lambda: bytearray(b"ba"),
-    "memoryview": lambda: memoryview(b"mv").tobytes(),
-    "str-subclass": lambda: Text("sub"),
-    "plain-str-subclass": lambda: PlainText("sub"),
-    "datetime": lambda: dt.datetime(2020, 2, 29, 12, 30, 15),
-    "datetime-micro": lambda: dt.datetime(2020, 2, 29, 12, 30, 15, 123),
-    "datetime-utc": lambda: dt.datetime(2020, 2, 29, 12, 30, 15, 120000, tzinfo=UTC),
-    "datetime-offset": lambda: dt.datetime(
-        2020, 2, 29, 12, tzinfo=dt.timezone(dt.timedelta(hours=-3, minutes=-30))
-    ),
-    "datetime-odd-zone": lambda: dt.datetime(2020, 2, 29, 12, tzinfo=Zone()),
-    "datetime-seconds-offset": lambda: dt.datetime(
-        2020, 2, 29, tzinfo=dt.timezone(dt.timedelta(seconds=-1))
-    ),
-    "datetime-micro-offset": lambda: dt.datetime(
-        2020, 2, 29, tzinfo=dt.timezone(dt.timedelta(microseconds=-1))
-    ),
-    "datetime-no-offset": lambda: dt.datetime(2020, 2, 29, 12, tzinfo=NoOffset()),
-    "datetime-broken-zone": lambda: dt.datetime(2020, 2, 29, 12, tzinfo=BrokenZone()),
-    "datetime-min": lambda: dt.datetime.min,
-    "datetime-max": lambda: dt.datetime.max,
-    "datetime-fold": lambda: dt.datetime(2020, 2, 29, fold=1),
-    "datetime-subclass": lambda: Moment(2020, 1, 1),
-    "date": lambda: dt.date(2020, 2, 29),
-    "date-early": lambda: dt.date(33, 4, 3),
-    "date-subclass": lambda: Day(2020, 1, 1),
-    "time": lambda: dt.time(1, 2, 3),
-    "time-micro": lambda: dt.time(1, 2, 3, 4),
-    "time-utc": lambda: dt.time(1, 2, tzinfo=UTC),
-    "time-fold": lambda: dt.time(1, 2, fold=1),
-    "time-odd-zone": lambda: dt.time(1, 2, 3, tzinfo=Zone()),
-    "time-subclass": lambda: Clock(1),
-    "timedelta": lambda: dt.timedelta(days=1, seconds=2, microseconds=3),
-    "timedelta-minus": lambda: dt.timedelta(microseconds=-1),
-    "timedelta-max": lambda: dt.timedelta.max,
-    "timedelta-subclass": lambda: Span(1),
-    "uuid": lambda: uuid.UUID(UUID_TEXT),
-    "uuid-subclass": lambda: Identifier(UUID_TEXT),
-    "uuid-text": lambda: UUID_TEXT,
-    "uuid-hex": lambda: UUID_TEXT.replace("-", "").upper(),
-    "uuid-braces": lambda: "{" + UUID_TEXT + "}",
-    "decimal": lambda: decimal.Decimal("12.345"),
-    "decimal-zero": lambda: decimal.Decimal("-0"),
-    "decimal-exponent": lambda: decimal.Decimal("1E+10"),
-    "decimal-far": lambda: decimal.Decimal("1E+9999"),
-    "decimal-nan": lambda: decimal.Decimal("NaN"),
-    "decimal-snan": lambda: decimal.Decimal("-sNaN"),
-    "decimal-inf": lambda: decimal.Decimal("-Infinity"),
-    "decimal-long": lambda: decimal.Decimal("1.23456789012345678901234567890123456789"),
-    "decimal-subclass": lambda: Money("9"),
-    "ipv4": lambda: ipaddress.ip_address("10.0.0.1"),
-    "ipv6": lambda: ipaddress.ip_address("2001:db8::1"),
-    "ipv6-scope": lambda: ipaddress.ip_address("fe80::1%eth0"),
-    "ip-interface": lambda: ipaddress.ip_interface("10.0.0.1/24"),
-    "ipv6-interface": lambda: ipaddress.ip_interface("2001:db8::1/64"),
-    "long email": lambda: f"{'a' * 400}@example.org",
-    "enum": lambda: Color.RED,
-    "enum-alias": lambda: Color.CRIMSON,
-    "int-enum": lambda: Level.HIGH,
-    "str-enum": lambda: Word.YES,
-    "flag": lambda: Flags.A | Flags.B,
-    "list": lambda: [1, "2", 3.0],
-    "empty-list": list,
-    "list-of-none": lambda: [None, None],
-    "nested-list": lambda: [[1], [2, [3]]],
-    "list-subclass": lambda: ListLike([1, 2]),
-    "list-of-pairs": lambda: [("a", 1), ("b", 2)],
-    "list-of-dicts": lambda: [{"a": 1}, {"a": "x"}, {}],
-    "tuple": lambda: (1, "2"),
-    "tuple-subclass": lambda: TupleLike((1, 2)),
-    "namedtuple": lambda: Pair(1, 2),
-    "set": lambda: {3},
-    "frozenset": lambda: frozenset({4}),
-    "range": lambda: range(3),
-    "deque": lambda: collections.deque([1, 2]),
-    "generator": lambda: (number for number in (1, 2)),
-    "failing-generator": failing_iterator,
-    "query": lambda: Query(1, 2),
-    "sequence": lambda: Sequenced(1, 2),
-    "old-sequence": OldSequence,
-    "dict": lambda: {"a": 1, "b": "2"},
-    "empty-dict": dict,
-    "int-keyed": lambda: {1: 2, "1": 3, None: 4},
-    "dict-of-lists": lambda: {"a": [1], "b": ["x"]},
-    "dict-subclass": lambda: DictLike(a=1),
-    "ordered-dict": moved,
-    "counter": lambda: collections.Counter("abb"),
-    "defaultdict": lambda: collections.defaultdict(int, a=1),
-    "mapping-proxy": lambda: types.MappingProxyType({"a": 1}),
-    "mapping": lambda: Mapped({"a": 1}),
-    "multidict": lambda: MultiDict(a=[1, 2]),
-    "chainmap": lambda: collections.ChainMap({"a": 1}, {"b": 2}),
-    "object": lambda: types.SimpleNamespace(a=1, b="2"),
-    "stringable": lambda: Stringable("spoken"),
-    "stringable-subclass": lambda: Stringable(PlainText("spoken")),
-    "stringable-broken": lambda: Stringable(OSError("no words")),
-    "stringable-number": lambda: Stringable(7),
-    "numeric": Numeric,
-    "index": Index,
-    "unequal": Unequal,
-    "unhashable": Unhashable,
-    "undecided": Undecided,
-    "equal-to-one": EqualToOne,
-    "proxy-str": lambda: Proxy("proxied"),
-    "proxy-int": lambda: Proxy(3),
-    "proxy-float": lambda: Proxy(7.5),
-    "proxy-bytes": lambda: Proxy(b"0123456789abcdef"),
-    "proxy-list": lambda: Proxy([1, 2]),
-    "proxy-dict": lambda: Proxy({"a": 1}),
-    "proxy-datetime": lambda: Proxy(dt.datetime(2020, 1, 1)),
-    "proxy-uuid": lambda: Proxy(uuid.UUID(UUID_TEXT)),
-    "class": lambda: Stringable,
-    "function": lambda: failing_iterator,
-}
+def zone(**offset):
+    return dt.timezone(dt.timedelta(**offset))
+
+
+def _value(text):
+    code = compile(text, f"the value {text}", "eval")
+    return lambda: eval(code)
+
+
+VALUE_TEXTS = {
+    "int-subclass": "Number(7)", "plain-int-subclass": "PlainNumber(7)", "nan": 'float("nan")',
+    "inf": 'float("inf")', "minus-inf": 'float("-inf")', "float-subclass": "Real(9.5)",
+    "fraction": "fractions.Fraction(3, 2)", "utf8-bytes": '"é".encode()',
+    "bytes-subclass": 'Bytes(b"x")', "bytearray": 'bytearray(b"ba")',
+    "memoryview": 'memoryview(b"mv").tobytes()', "str-subclass": 'Text("sub")',
+    "plain-str-subclass": 'PlainText("sub")', "datetime": "dt.datetime(2020, 2, 29, 12, 30, 15)",
+    "datetime-micro": "dt.datetime(2020, 2, 29, 12, 30, 15, 123)",
+    "datetime-utc": "dt.datetime(2020, 2, 29, 12, 30, 15, 120000, tzinfo=UTC)",
+    "datetime-offset": "dt.datetime(2020, 2, 29, 12, tzinfo=zone(hours=-3, minutes=-30))",
+    "datetime-odd-zone": "dt.datetime(2020, 2, 29, 12, tzinfo=Zone())",
+    "datetime-seconds-offset": "dt.datetime(2020, 2, 29, tzinfo=zone(seconds=-1))",
+    "datetime-micro-offset": "dt.datetime(2020, 2, 29, tzinfo=zone(microseconds=-1))",
+    "datetime-no-offset": "dt.datetime(2020, 2, 29, 12, tzinfo=NoOffset())",
+    "datetime-broken-zone": "dt.datetime(2020, 2, 29, 12, tzinfo=BrokenZone())",
+    "datetime-min": "dt.datetime.min", "datetime-max": "dt.datetime.max",
+    "datetime-fold": "dt.datetime(2020, 2, 29, fold=1)", "datetime-subclass": "Moment(2020, 1, 1)",
+    "date": "dt.date(2020, 2, 29)", "date-early": "dt.date(33, 4, 3)",
+    "date-subclass": "Day(2020, 1, 1)", "time": "dt.time(1, 2, 3)",
+    "time-micro": "dt.time(1, 2, 3, 4)", "time-utc": "dt.time(1, 2, tzinfo=UTC)",
+    "time-fold": "dt.time(1, 2, fold=1)", "time-odd-zone": "dt.time(1, 2, 3, tzinfo=Zone())",
+    "time-subclass": "Clock(1)", "timedelta": "dt.timedelta(days=1, seconds=2, microseconds=3)",
+    "timedelta-minus": "dt.timedelta(microseconds=-1)", "timedelta-max": "dt.timedelta.max",
+    "timedelta-subclass": "Span(1)", "uuid": "uuid.UUID(UUID_TEXT)",
+    "uuid-subclass": "Identifier(UUID_TEXT)", "uuid-text": "UUID_TEXT",
+    "uuid-hex": 'UUID_TEXT.replace("-", "").upper()', "uuid-braces": '"{" + UUID_TEXT + "}"',
+    "decimal": 'decimal.Decimal("12.345")', "decimal-zero": 'decimal.Decimal("-0")',
+    "decimal-exponent": 'decimal.Decimal("1E+10")', "decimal-far": 'decimal.Decimal("1E+9999")',
+    "decimal-nan": 'decimal.Decimal("NaN")', "decimal-snan": 'decimal.Decimal("-sNaN")',
+    "decimal-inf": 'decimal.Decimal("-Infinity")',
+    "decimal-long": 'decimal.Decimal("1.23456789012345678901234567890123456789")',
+    "decimal-subclass": 'Money("9")', "ipv4": 'ipaddress.ip_address("10.0.0.1")',
+    "ipv6": 'ipaddress.ip_address("2001:db8::1")',
+    "ipv6-scope": 'ipaddress.ip_address("fe80::1%eth0")',
+    "ip-interface": 'ipaddress.ip_interface("10.0.0.1/24")',
+    "ipv6-interface": 'ipaddress.ip_interface("2001:db8::1/64")',
+    "long email": '"a" * 400 + "@example.org"', "enum": "Color.RED", "enum-alias": "Color.CRIMSON",
+    "int-enum": "Level.HIGH", "str-enum": "Word.YES", "flag": "Flags.A | Flags.B",
+    "list": '[1, "2", 3.0]', "empty-list": "list()", "list-of-none": "[None, None]",
+    "nested-list": "[[1], [2, [3]]]", "list-subclass": "ListLike([1, 2])",
+    "list-of-pairs": '[("a", 1), ("b", 2)]', "list-of-dicts": '[{"a": 1}, {"a": "x"}, {}]',
+    "tuple": '(1, "2")', "tuple-subclass": "TupleLike((1, 2))", "namedtuple": "Pair(1, 2)",
+    "set": "{3}", "frozenset": "frozenset({4})", "range": "range(3)",
+    "deque": "collections.deque([1, 2])", "generator": "(number for number in (1, 2))",
+    "failing-generator": "failing_iterator()", "query": "Query(1, 2)",
+    "sequence": "Sequenced(1, 2)", "old-sequence": "OldSequence()", "dict": '{"a": 1, "b": "2"}',
+    "empty-dict": "dict()", "int-keyed": '{1: 2, "1": 3, None: 4}',
+    "dict-of-lists": '{"a": [1], "b": ["x"]}', "dict-subclass": "DictLike(a=1)",
+    "ordered-dict": "moved()", "counter": 'collections.Counter("abb")',
+    "defaultdict": "collections.defaultdict(int, a=1)",
+    "mapping-proxy": 'types.MappingProxyType({"a": 1})', "mapping": 'Mapped({"a": 1})',
+    "multidict": "MultiDict(a=[1, 2])", "chainmap": 'collections.ChainMap({"a": 1}, {"b": 2})',
+    "object": 'types.SimpleNamespace(a=1, b="2")', "stringable": 'Stringable("spoken")',
+    "stringable-subclass": 'Stringable(PlainText("spoken"))',
+    "stringable-broken": 'Stringable(OSError("no words"))', "stringable-number": "Stringable(7)",
+    "numeric": "Numeric()", "index": "Index()", "unequal": "Unequal()",
+    "unhashable": "Unhashable()", "undecided": "Undecided()", "equal-to-one": "EqualToOne()",
+    "proxy-str": 'Proxy("proxied")', "proxy-int": "Proxy(3)", "proxy-float": "Proxy(7.5)",
+    "proxy-bytes": 'Proxy(b"0123456789abcdef")', "proxy-list": "Proxy([1, 2])",
+    "proxy-dict": 'Proxy({"a": 1})', "proxy-datetime": "Proxy(dt.datetime(2020, 1, 1))",
+    "proxy-uuid": "Proxy(uuid.UUID(UUID_TEXT))", "class": "Stringable",
+    "function": "failing_iterator",
+}  # fmt: skip
+VALUES = {name: lambda value=value: value for name, value in CONSTANTS.items()}
+VALUES.update((name, _value(text)) for name, text in VALUE_TEXTS.items())
 
 
 def _identity(value):
@@ -461,10 +410,11 @@ def _child(ma):
 
 def _field(text):
     """What makes the field of a text, in which ``Child`` is a schema class."""
+    code = compile(text, f"the field {text}", "eval")
 
     def make(ma):
         child = {"Child": _child(ma)} if "Child" in text else {}
-        return eval(text, {**vars(ma.fields), **globals(), "ma": ma, **child})
+        return eval(code, {**vars(ma.fields), **globals(), "ma": ma, **child})
 
     return make
 
