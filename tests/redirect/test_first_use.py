@@ -182,23 +182,6 @@ with warnings.catch_warnings(record=True) as told:
 
 
 @NEEDS_ENGINE
-def test_interrupted_as_the_connector_is_taken(patched):
-    text = """from althaia import seam
-class Interrupted(list):
-    def pop(self):
-        super().pop()
-        raise KeyboardInterrupt
-seam._connectors = Interrupted(seam._connectors)
-try:
-    made()
-except KeyboardInterrupt:
-    use_class(made())
-    print(althaia.explain(made()).as_text())
-"""
-    assert "could not be loaded: KeyboardInterrupt" in patched(BEGIN + text)
-
-
-@NEEDS_ENGINE
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
 @pytest.mark.parametrize("milliseconds", [0.2, 1, 3, 6, 10, 15])
 def test_interrupted_by_a_signal(patched, milliseconds):
@@ -228,17 +211,30 @@ althaia.explain(made()).as_text()
     )
 
 
+CONNECTOR = """
+from althaia import seam
+class Interrupted(list):
+    def pop(self):
+        super().pop()
+        raise KeyboardInterrupt
+seam._connectors = Interrupted(seam._connectors)
+"""
+LOADING = """
+mock.patch("althaia.engine.plan.load_upstream", side_effect=KeyboardInterrupt).start()
+"""
+
+
 @NEEDS_ENGINE
-def test_interrupted_by_the_keyboard(patched):
-    patched(f"""{BEGIN}
-with mock.patch("althaia.engine.plan.load_upstream", side_effect=KeyboardInterrupt):
-    try:
-        made()
-    except KeyboardInterrupt:
-        use_class(made())
-import althaia
+@pytest.mark.parametrize("interrupting", [CONNECTOR, LOADING], ids=["connector", "loading"])
+def test_interrupted_by_the_keyboard(patched, interrupting):
+    patched(f"""{BEGIN}{interrupting}
+try:
+    made()
+except KeyboardInterrupt:
+    use_class(made())
 use_class(made())
 assert "could not be loaded: KeyboardInterrupt" in althaia.info().plans, althaia.info().plans
+assert "could not be loaded: KeyboardInterrupt" in althaia.explain(made()).as_text()
 """)
 
 

@@ -10,55 +10,7 @@ import pytest
 
 from tests import releases
 from tests.engine import HAS_ENGINE, NEEDS_ENGINE
-from tests.redirect.processes import IS_OURS, run, succeed
-
-APPLICATION = """
-    import warnings
-    from marshmallow import EXCLUDE, Schema, ValidationError, fields, post_load, validates
-
-    class Inner(Schema):
-        a = fields.Int(required=True)
-        when = fields.DateTime()
-
-    class Item(Schema):
-        name = fields.Str()
-        count = fields.Int()
-        ratio = fields.Float(allow_none=True)
-        inner = fields.Nested(Inner, unknown=EXCLUDE)
-        inners = fields.List(fields.Nested(Inner))
-
-        @validates("count")
-        def check(self, value, **kwargs):
-            if value == 4:
-                raise ValidationError("four")
-
-        @post_load
-        def make(self, data, **kwargs):
-            return {**data, "made": sorted(kwargs)}
-
-    ROWS = [
-        {"name": "a", "count": "2", "inner": {"a": 1, "z": 2}},
-        {"name": 1, "count": 41, "ratio": None, "inners": [{"a": "x"}, 5]},
-        {"count": 4, "unknown": 1},
-        {"count": 13, "inner": {"a": 13, "when": "2020-01-02T03:04:05"}},
-        {},
-    ]
-    if hasattr(fields, "Point"):
-        Item = type("Item", (Item,), {"at": fields.Point()})
-        ROWS.append({"at": "1,2"})
-    for _ in range(12):
-        schema = Item()
-        print(schema.dump([{"name": 5, "count": "7", "at": (3, 4)}] * 20, many=True)[-1])
-        for row in ROWS:
-            for call in (schema.load, schema.validate, Item().load, Item().dump):
-                try:
-                    print(call(row))
-                except (ValidationError, TypeError, ValueError, AttributeError) as error:
-                    print(type(error), error)
-"""
-
-
-PATCH = "import althaia; althaia.patch()\n"
+from tests.redirect.processes import APPLICATION, IS_OURS, PATCH, compare, run, serving, succeed
 
 
 def edit(folder, file, *changes):
@@ -101,24 +53,10 @@ def next_release(folder):
     (package / "fields.py").write_text(text[:body] + more + text[body:] + POINT, "utf-8")
 
 
-def environment(folder):
-    # Before 3.20 fields have the order of a set.
-    return {"PYTHONPATH": str(folder), "PYTHONHASHSEED": "1"}
-
-
 @pytest.fixture
 def newest(tmp_path):
     next_release(tmp_path / "site")
-    return environment(tmp_path / "site")
-
-
-def compare(env, cwd, code=APPLICATION):
-    """The answers are the same; what the patched run wrote to its error stream."""
-    code = dedent(code)
-    real = succeed("-W", "ignore", "-c", code, cwd=cwd, env=env)
-    done = run("-W", "ignore:::marshmallow", "-c", PATCH + code, cwd=cwd, env=env)
-    assert (done.returncode, done.stdout) == (0, real), done.stderr
-    return done.stderr
+    return serving(tmp_path / "site")
 
 
 def test_a_release_of_tomorrow_answers_as_it_does(newest, tmp_path):
@@ -127,13 +65,6 @@ def test_a_release_of_tomorrow_answers_as_it_does(newest, tmp_path):
     if HAS_ENGINE:
         assert told.count("AlthaiaWarning") == 1
         assert "does not plan all of marshmallow 4.5.0" in told
-
-
-@pytest.mark.slow
-@NEEDS_ENGINE
-@pytest.mark.parametrize("version", releases.OF_THE_DAY)
-def test_an_old_release_answers_as_it_does(tmp_path, version):
-    assert compare(environment(releases.install(tmp_path / "site", version)), tmp_path) == ""
 
 
 WARNINGS_ARE_ERRORS = "import althaia; althaia.patch(); import marshmallow; print('imported')"
@@ -149,7 +80,7 @@ def test_what_is_told_ends_nothing_where_warnings_are_errors(newest, tmp_path):
     fields.write_text(f"{fields.read_text('utf-8')}\nMADE_UP = 1\n", "utf-8")
     code = f"import logging; logging.basicConfig(level=20)\n{WARNINGS_ARE_ERRORS}"
     words = ("-W", "error:althaia", "-W", "error:::althaia", "-c", code)
-    done = run(*words, cwd=tmp_path, env=environment(tmp_path / "4.3.1"))
+    done = run(*words, cwd=tmp_path, env=serving(tmp_path / "4.3.1"))
     assert (done.returncode, done.stdout) == (0, "imported\n"), done.stderr
     assert done.stderr.count("INFO:althaia:althaia does not plan all of marshmallow 4.3.1") == 1
 
@@ -166,7 +97,7 @@ def test_no_hook_asks_where_nothing_can_be_planned(tmp_path):
             if lines[row][:column].isspace():
                 lines.insert(row, " " * column + "...\n")
         path.write_text("".join(lines), "utf-8")
-    env = environment(tmp_path / "site")
+    env = serving(tmp_path / "site")
     compare(env, tmp_path)
     code = """
         from marshmallow import Schema
@@ -201,7 +132,7 @@ def test_an_edited_file_under_the_label_of_the_compiled_one(tmp_path):
     """The label decides, as pip's does; the choice of the interpreted form serves the edit."""
     releases.install(tmp_path / "site", releases.SERVED)
     edit(tmp_path / "site", "fields.py", ("Not a valid integer.", "No integer."))
-    compare({**environment(tmp_path / "site"), "ALTHAIA_COMPILED": "0"}, tmp_path, VALIDATE)
+    compare({**serving(tmp_path / "site"), "ALTHAIA_COMPILED": "0"}, tmp_path, VALIDATE)
 
 
 @pytest.mark.slow

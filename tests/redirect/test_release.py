@@ -15,30 +15,11 @@ from althaia.switch import installed
 from tests import releases
 from tests.engine import HAS_ENGINE, NEEDS_ENGINE
 from tests.redirect import processes
-from tests.redirect.processes import IS_OURS, run, succeed
+from tests.redirect.processes import IS_OURS, compare, run, serving, succeed
 
 ROOT = Path(althaia.__file__).parent.parent
 CHECK = f"import marshmallow, sys; print('ours' if {IS_OURS} else 'real')"
 OTHERS = ["3.26.2", pytest.param("4.0.1", marks=pytest.mark.slow), "4.3.1"]
-
-APPLICATION = """
-    from marshmallow import Schema, ValidationError, fields, post_load, validate
-
-    class Item(Schema):
-        name = fields.Str(required=True, validate=validate.Length(max=5))
-        count = fields.Int()
-
-        @post_load
-        def make(self, data, **kwargs):
-            return {**data, "made": True}
-
-    print(Item().dump([{"name": "a", "count": 2}] * 3, many=True))
-    print(Item(many=True).loads('[{"name": "b", "count": "3"}]'))
-    try:
-        Item().load({"name": "too long", "other": 1})
-    except ValidationError as error:
-        print(error.messages)
-"""
 
 
 @pytest.fixture
@@ -47,22 +28,21 @@ def install(tmp_path):
 
     def make(version, label=None):
         site = releases.install(tmp_path / "site", version, label=label)
-        return {"PYTHONPATH": str(site)}
+        return serving(site)
 
     return make
 
 
 @pytest.mark.parametrize("required", ["", "1"])
-@pytest.mark.parametrize("version", OTHERS)
+@pytest.mark.parametrize(
+    "version",
+    [*OTHERS, *(pytest.param(each, marks=pytest.mark.slow) for each in releases.OF_THE_DAY)],
+)
 def test_the_installed_release_is_served(install, tmp_path, version, required):
     env = install(version)
     if HAS_ENGINE:
         env["ALTHAIA_REQUIRE_COMPILED"] = required
-    real = succeed("-c", dedent(APPLICATION), cwd=tmp_path, env=env)
-    code = f"import althaia; althaia.patch(); {CHECK}\n{dedent(APPLICATION)}"
-    ours, *lines = succeed("-c", code, cwd=tmp_path, env=env).splitlines()
-    assert ours == "ours"
-    assert lines == real.splitlines()
+    assert compare(env, tmp_path) == ""
 
 
 @NEEDS_ENGINE
