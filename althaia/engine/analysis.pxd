@@ -56,3 +56,4 @@ cdef class Analysis:
 
 
 cdef bint is_data_descriptor(raw) noexcept
+cdef bint copies_simply(Upstream upstream, declared, deepcopy)

@@ -18,10 +18,11 @@ from cpython.type cimport PyType_IsSubtype
 from libc.stdint cimport uint64_t
 
 from althaia import seam
-from althaia.engine.plan import NotPlannable, may_be_put, qualified
+from althaia.engine.plan import NotPlannable, definers, may_be_put, qualified
 
 from althaia.cpython.primitives cimport (
-    althaia_has_noted_version, althaia_note_version, althaia_type_tag, althaia_version_to_note,
+    althaia_dict_or_none, althaia_has_noted_version, althaia_note_version, althaia_type_tag,
+    althaia_version_to_note,
 )
 from althaia.engine.plan cimport (
     ABSENT, ANY, EMPTY, HIDDEN, INNER, Group, Guard, Upstream, fields_inside, snapshot,

@@ -6,11 +6,10 @@ May import ``plan`` and ``analysis``.
 An instance has one state (``State`` in ``plan.pxd``). What leads from one to another:
 
 =============  ======================================================================
-new            LAZY, BUILDING or UNBOUND: ``start``; ORDINARY: upstream's code made it
-BUILDING       ORDINARY: its construction has ended (``bind_with_users_code``)
-UNBOUND        LEFT: the user's function has called upstream's (``is_left_unbound``);
-               BUILDING: it has read an attribute, or bound no field (``materialise``)
-LEFT           LAZY: its construction has ended; BUILDING: a call or look (``materialise``)
+new            LAZY; with user code that binds, UNBOUND or ORDINARY (``make_from``);
+               ORDINARY: upstream's code makes it
+UNBOUND        LAZY: the user's function has called upstream's (``binding``);
+               ORDINARY: it has read an attribute, or bound no field (``materialise``)
 LAZY           HANDED_OUT: user code got one of its fields (``real_field``);
                ORDINARY: a look, a change, or many calls (``materialise``)
 HANDED_OUT     ORDINARY: its next call, or a look (``materialise``)
@@ -18,7 +17,6 @@ HIDDEN         stays: a prototype (``hide``, ``prototype_after_hook``)
 =============  ======================================================================
 """
 
-import copy
 from abc import ABCMeta
 from collections import OrderedDict
 from types import FunctionType, MethodType, SimpleNamespace
@@ -33,17 +31,17 @@ from althaia import seam
 from althaia.engine.analysis import (
     CONSTRUCTION, examine, examine_nested, names_left_out, upstreams_binding,
 )
-from althaia.engine.plan import definers, static
+from althaia.engine.plan import static
 
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL, althaia_count, althaia_counted, althaia_dict_or_none,
     althaia_has_weak_references, althaia_is_simply_true, althaia_same_entries,
     althaia_type_lookup, althaia_write_int,
 )
-from althaia.engine.analysis cimport COPIED_AS_OBJECT
+from althaia.engine.analysis cimport copies_simply
 from althaia.engine.plan cimport (
-    ABSENT, BUILDING, DUMP, EMPTY, HANDED_OUT, HIDDEN, INNER, LAZY, LEFT, ORDINARY, UNBOUND,
-    Guard, Instance, InstanceDict, State, adopt_instances, collect_again, existing_dict,
+    ABSENT, DUMP, EMPTY, HANDED_OUT, HIDDEN, INNER, LAZY, ORDINARY, UNBOUND, Guard, Instance,
+    InstanceDict, State, adopt_instances, collect_again, existing_dict,
     fields_inside, instance_dict, lacks_attributes, new_instance, put_dict, snapshot, state_now,
     stop_collecting, upstream, vars_of,
 )

@@ -55,11 +55,9 @@ cdef enum Direction:
 
 # What a schema instance has of its own; engine/instances.pyx says what leads from one to another.
 cdef enum State:
-    ORDINARY  # all that upstream's construction makes
+    ORDINARY  # all that upstream's construction has made
     HIDDEN  # all, and user code gets neither it nor its fields: no guard need watch them
-    BUILDING  # what its construction has set so far
-    UNBOUND  # the same; a user's function runs in the place of `Schema._init_fields`
-    LEFT  # the same; that function has called upstream's, which has bound no field
+    UNBOUND  # its settings; a user's function runs in the place of `Schema._init_fields`
     HANDED_OUT  # its settings, and fields that user code has got and may have changed
     LAZY  # its settings
 

@@ -26,9 +26,8 @@ from althaia.cpython.primitives cimport (
 from althaia.engine.analysis cimport Analysis, is_data_descriptor
 from althaia.engine.instances cimport everything_at_once, hooked_prototype, prototype_to_plan
 from althaia.engine.plan cimport (
-    ABSENT, BUILDING, DUMP, EMPTY, LEFT, LOAD, MOST_CLASSES, Counters, InstanceDict, Plan, Upstream,
-    counters_of, existing_dict, instance_dict, lacks_attributes, made_dict, state_now, static,
-    upstream,
+    ABSENT, DUMP, EMPTY, LOAD, MOST_CLASSES, Counters, InstanceDict, Plan, Upstream,
+    counters_of, existing_dict, instance_dict, lacks_attributes, made_dict, static, upstream,
 )
 from althaia.engine.run cimport (
     ACCESSOR, FIELD_GET_VALUE, KEY, NO_ATTRIBUTE, PATH, SERIALIZE, valid_plan,

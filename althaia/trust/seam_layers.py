@@ -75,10 +75,6 @@ def _rebuild() -> None:
         for layer in _layers:
             hook = layer(name, hook) or hook
         setattr(seam, name, hook)
-    if _engines:
-        from althaia.engine.instances import ask_the_seam
-
-        ask_the_seam(bool(_layers))
 
 
 def run_upstream(name: str, schema: Any, args: tuple[Any, ...]) -> Any:

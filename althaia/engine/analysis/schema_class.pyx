@@ -24,9 +24,15 @@ CALLED_ON_INSTANCES = {"__getattr__", "__del__", "__bool__", "__len__"}
 SETTINGS = ("many", "partial", "unknown")
 # One more setting in releases that have it (Upstream.has_context).
 CONTEXT = "context"
-COPY = dict(seam.defined.get("copy", vars(copy)))
+# Recorded when marshmallow was imported, because a test may have replaced them since.
+cdef dict COPY = dict(seam.defined.get("copy", vars(copy)))
 OBJECT_METHODS = ("__setattr__", "__delattr__", "__getattribute__", "__class__")
 COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
+# Methods that ``copy`` looks up on a field's class and ``object.__reduce_ex__`` on the field.
+METHODS_OF_COPYING = (
+    *COPY_METHODS, "__new__", "__getnewargs_ex__", "__getnewargs__", "__getattribute__",
+    "__getattr__",
+)
 BIND = "_bind_to_schema"
 # The methods of a field that upstream's construction calls.
 BINDING = (BIND, "__deepcopy__")
@@ -389,3 +395,50 @@ cdef int _check_methods(cls, field, bint top):
             continue
         if type(name) is not str or type(static(cls, name)) not in METHOD_TYPES:
             raise NotPlannable(f"{name} is no plain method")
+
+
+# ---- Copying ----------------------------------------------------------------------------
+
+
+cdef bint copies_simply(Upstream upstream, declared, deepcopy):
+    """Whether ``deepcopy(declared)`` makes a dictionary with a ``copy.copy`` of each field, and a
+    copy has the field's class and attributes and nothing else. marshmallow-sqlalchemy declares None
+    for a name that ``Meta.exclude`` leaves out."""
+    if (
+        deepcopy is not copy.deepcopy
+        or deepcopy is not COPY["deepcopy"]
+        or type(declared) is not dict
+        or upstream.live["schema"].get("copy") is not copy
+        or upstream.live["fields"].get("copy") is not copy
+        or copy.copy is not COPY["copy"]
+    ):
+        return False
+    for name, field in (<dict>declared).items():
+        if type(name) is not str or (field is not None and not _copies_as_object(upstream, field)):
+            return False
+    return True
+
+
+cdef bint _copies_as_object(Upstream upstream, field):
+    """Whether ``copy.copy`` copies a field by its class and its instance dictionary, because no
+    class of its MRO defines a copy method or slots."""
+    cls = type(field)
+    if type(althaia_dict_or_none(field)) is not dict:
+        return False
+    if upstream.has_passed(cls, COPIED_AS_OBJECT):
+        return True
+    if static(cls, "__deepcopy__") is not upstream.raw(upstream.Field, "__deepcopy__"):
+        return False
+    for name in METHODS_OF_COPYING:
+        if static(cls, name) is not object.__dict__.get(name, ABSENT) and not (
+            # In some releases upstream's own warns of the class that has it, and of no other.
+            name == "__new__"
+            and definers(cls, name)[0] in seam.pristine
+            and name not in cls.__dict__
+            and upstream.is_known("fields.Field.__new__")
+        ):
+            return False
+    if cls.__basicsize__ != upstream.Field.__basicsize__:
+        return False
+    upstream.note_passed(cls, COPIED_AS_OBJECT)
+    return True

@@ -246,7 +246,8 @@ cdef build_prototype(tuple options, Blueprint blueprint):
             borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
     if blueprint.binding_themselves:
         borrowed["_bind_field"] = MethodType(bind_by_upstream, schema)
-    state.instance = new_instance(None, BUILDING)
+    # The seam's ``construct`` leaves it to upstream's code.
+    state.instance = new_instance(None, ORDINARY)
     put_dict(schema, state)
     state.update(borrowed)
     try:

@@ -1,9 +1,8 @@
 """Make schema instances, as upstream's ``Schema.__init__`` and ``Schema._init_fields`` do.
 
-The seam calls :func:`construct` first in ``__init__``, and :func:`binding` first in
-``_init_fields``. Mostly the instance becomes lazy. If user code sees its fields when they are
-bound, it gets copies of the declared ones, and :func:`bind` sets what binding has set on the
-prototype's. :func:`init_fields` binds the fields of the instances that upstream's code makes.
+``S()`` calls :func:`lazy_init`. With options it calls ``__init__``, whose first statement calls
+:func:`construct`. Either finds the prototype, and :func:`make_from` makes the instance, which is
+lazy unless user code binds fields. The first statement of ``_init_fields`` calls :func:`binding`.
 """
 
 cdef extern from "Python.h":
@@ -15,6 +14,33 @@ cdef str INIT = "__init__"
 cdef tuple UNKNOWN_CHOICES = ("exclude", "include", "raise")
 cdef str CHECK_UNKNOWN = "validate_unknown_parameter_value"
 cdef str INIT_FIELDS = "_init_fields"
+# The seam's functions: a layer may stand around ``construct``, or the engine may be switched off.
+cdef dict SEAM = vars(seam)
+
+
+cdef int lazy_init(schema, args, PyObject* options) except -1:
+    """``tp_init`` of classes with lazy instances. Make an instance without options here: calling
+    ``__init__``, which has eight keyword-only parameters, takes longer than all the rest."""
+    cls = type(schema)
+    cdef Blueprint blueprint = blueprint_of(cls)
+    if (
+        len(<tuple>args) == 0
+        and (options is NULL or len(<dict>options) == 0)
+        and blueprint is not None
+        and not blueprint.has_hook
+        and SEAM["construct"] is construct
+        and althaia_type_lookup(cls, INIT) is upstream.schema_attributes[INIT]
+        and althaia_type_lookup(cls, INIT_FIELDS) is upstream.schema_attributes[INIT_FIELDS]
+        and not (have_frames and althaia_is_traced())
+    ):
+        prototype = blueprint.prototypes.get(DEFAULTS)
+        partial = False if upstream.partial_is_false else None
+        if (
+            type(prototype) is Prototype and blueprint.holds(schema)
+            and make_from(schema, <Prototype>prototype, LAZY, None, partial, None, None)
+        ):
+            return 0
+    return althaia_plain_init(schema, args, options)
 
 
 def construct(
@@ -46,7 +72,7 @@ def construct(
     if prototype is None:
         return False
     if blueprint.has_hook:
-        begun = BUILDING
+        begun = ORDINARY
     elif althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]:
         begun = UNBOUND
     return make_from(schema, prototype, begun, many, partial, unknown, context)
@@ -64,60 +90,26 @@ cdef bint are_accepted(unknown, context):
     )
 
 
-# Whether something stands around the seam's ``construct``, which must then be called.
-cdef bint asks_the_seam = False
-
-
-def ask_the_seam(bint on):
-    """Make no instance past the seam's ``construct`` any more, or again."""
-    global asks_the_seam
-    asks_the_seam = on
-
-
-cdef int lazy_init(schema, args, PyObject* options) except -1:
-    """``tp_init`` of classes with lazy instances. Make an instance without options here: calling
-    ``__init__``, which has eight keyword-only parameters, takes longer than all the rest."""
-    if (
-        len(<tuple>args) == 0
-        and (options is NULL or len(<dict>options) == 0)
-        and not (have_frames and althaia_is_traced())
-        and is_made_without_options(schema)
-    ):
-        return 0
-    return althaia_plain_init(schema, args, options)
-
-
-cdef bint is_made_without_options(schema):
-    """Make an instance without options lazy if its class has the prototype for it.
-
-    Return False, having changed nothing, if ``__init__`` must be called.
-    """
-    cls = type(schema)
-    cdef Blueprint blueprint = blueprint_of(cls)
-    if (
-        blueprint is None
-        or blueprint.has_hook
-        or asks_the_seam
-        or althaia_type_lookup(cls, INIT) is not upstream.schema_attributes[INIT]
-        or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
-    ):
-        return False
-    found = blueprint.prototypes.get(DEFAULTS)
-    if type(found) is not Prototype or not blueprint.holds(schema):
-        return False
-    partial = False if upstream.partial_is_false else None
-    return make_from(schema, <Prototype>found, LAZY, None, partial, None, None)
-
-
 cdef bint make_from(
     schema, Prototype prototype, State begun, many, partial, unknown, context
 ):
     """Make an instance from a prototype, as ``Schema.__init__`` does with these options. Return
-    False, having changed nothing, if its dictionary has an entry that construction would read."""
+    False, having changed nothing, if its dictionary cannot hold the prototype, or has an entry that
+    construction would read."""
     cdef Blueprint blueprint = prototype.blueprint
-    cdef InstanceDict state = start(schema, prototype, begun)
-    if state is None:
+    cdef InstanceDict state = instance_dict(schema)
+    cls = type(schema)
+    if state is None or state.instance is not None:
         return False
+    # Almost always empty. A list, because without the GIL another thread may add attributes.
+    for name in PyDict_Keys(state) if state else ():
+        # A Method field binds to the instance's attribute of the method's name.
+        if (
+            name in late_names or name in (MANY, PARTIAL, UNKNOWN, CONTEXT)
+            or althaia_type_lookup(cls, name) is not None
+        ):
+            return False
+    state.instance = new_instance(prototype, begun)
     PyDict_SetItem(state, MANY, blueprint.many if many is None else many)
     PyDict_SetItem(state, PARTIAL, partial)
     PyDict_SetItem(state, UNKNOWN, blueprint.unknown if unknown is None else unknown)
@@ -126,7 +118,6 @@ cdef bint make_from(
         if context:
             warn_of_context()
     if begun == LAZY:
-        cls = type(schema)
         PyDict_SetItem(state, ERROR_MESSAGES, merged_messages(
             althaia_type_lookup(cls, "_default_error_messages"),
             cls.__mro__,
@@ -135,26 +126,6 @@ cdef bint make_from(
     else:
         bind_with_users_code(schema, state, prototype)
     return True
-
-
-cdef InstanceDict start(schema, Prototype prototype, State begun):
-    """Give a new instance its prototype. Return its dictionary.
-
-    Return None if the dictionary cannot hold it, or has an entry that construction would read.
-    """
-    cdef InstanceDict state = instance_dict(schema)
-    if state is None or state.instance is not None:
-        return None
-    # Almost always empty. A list, because without the GIL another thread may add attributes.
-    for name in PyDict_Keys(state) if state else ():
-        # A Method field binds to the instance's attribute of the method's name.
-        if (
-            name in late_names or name in (MANY, PARTIAL, UNKNOWN, CONTEXT)
-            or althaia_type_lookup(type(schema), name) is not None
-        ):
-            return None
-    state.instance = new_instance(prototype, begun)
-    return state
 
 
 cdef int bind_with_users_code(schema, InstanceDict state, Prototype prototype):
@@ -167,7 +138,7 @@ cdef int bind_with_users_code(schema, InstanceDict state, Prototype prototype):
     """
     cdef Instance instance = state.instance
     cdef OwnFields own_fields = None
-    if instance.state == BUILDING:
+    if prototype.blueprint.has_hook:
         own_fields = own_fields_of(prototype, None)
         add_missing(state, prototype.unbound(own_fields, schema))
         bind(schema, own_fields)
@@ -175,8 +146,7 @@ cdef int bind_with_users_code(schema, InstanceDict state, Prototype prototype):
         schema._init_fields()
         if instance.state == UNBOUND:
             # It did not call upstream's: the fields stay unbound.
-            materialise_if_lazy(schema)
-    instance.state = LAZY if instance.state == LEFT else ORDINARY
+            materialise(schema, state)
     # The last attribute that ``Schema.__init__`` sets.
     schema.error_messages = merged_messages(
         schema._default_error_messages, schema.__class__.__mro__, schema.error_messages
@@ -185,17 +155,6 @@ cdef int bind_with_users_code(schema, InstanceDict state, Prototype prototype):
     state = existing_dict(schema)
     if state is not None and state.instance is instance and own_fields is not None:
         instance._own_fields = own_fields
-
-
-cdef bint is_left_unbound(schema, InstanceDict state):
-    """At the beginning of upstream's ``Schema._init_fields``: leave the fields of an instance
-    unbound whose construction has called a user's function. Return False if its attributes were
-    read or set meanwhile; upstream's code then binds the fields."""
-    if ERROR_MESSAGES in <dict>state or materialise_if_touched(schema, state):
-        materialise_if_lazy(schema)
-        return False
-    state.instance.state = LEFT
-    return True
 
 
 cdef int warn_of_context():
@@ -248,8 +207,13 @@ def binding(schema):
     field need be bound, or if all are bound now."""
     cdef InstanceDict state = existing_dict(schema)
     fields = None
-    if state_now(state) == UNBOUND:
-        return is_left_unbound(schema, state)
+    if (
+        # The user's function that calls upstream's has read and set no attribute before.
+        state_now(state) == UNBOUND and ERROR_MESSAGES not in <dict>state
+        and not materialise_if_touched(schema, state)
+    ):
+        state.instance.state = LAZY
+        return True
     # Not a user's property. Making a dictionary would slow the construction down.
     if althaia_type_lookup(type(schema), FIELDS) is None:
         try:

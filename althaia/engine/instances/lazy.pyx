@@ -56,7 +56,6 @@ def connect_lazy():
         althaia_intercepted_bits[place >> 6 & 3] |= <uint64_t>1 << (place & 63)
     althaia_intercepted_names, althaia_interceptor = <PyObject*>intercepted, lazy_getattr
     have_frames = type(upstream.schema_attributes[INIT]) is FunctionType
-    connect_nested()
     for cls in classes:
         adopt_instances(cls)
         classes += type.__subclasses__(cls)
@@ -113,16 +112,13 @@ cdef bint materialise_if_touched(schema, InstanceDict state):
 
 
 cdef prototype_to_plan(schema, InstanceDict state):
-    """Return the prototype for which a plan is to be made.
-
-    Return None, with the instance materialised, if it needs plans of its own. That is also so if
-    the class or a field class has changed since the prototype was made: a new method could get the
-    prototype's fields.
-    """
-    if not (<Prototype>state.instance.prototype).blueprint.holds(schema):
-        materialise(schema, state)
-        return None
-    return prototype_of(schema, state)
+    """Return a lazy instance's prototype, for which a plan is to be made. If the class or a field
+    class has changed since it was made, materialise the instance and return None: a new method
+    could get the prototype's fields."""
+    cdef Prototype prototype = <Prototype>state.instance.prototype
+    if prototype.blueprint.holds(schema):
+        return prototype.schema
+    materialise(schema, state)
 
 
 # ---- Materialising ----------------------------------------------------------------------
@@ -157,9 +153,7 @@ cdef int materialise(schema, InstanceDict state, str alone=None):
                 break
         add_missing(state, missing)
         if alone is None:
-            althaia_write_int(
-                &instance.state, BUILDING if instance.state <= LEFT else ORDINARY
-            )
+            althaia_write_int(&instance.state, ORDINARY)
     finally:
         collect_again(collecting)
 

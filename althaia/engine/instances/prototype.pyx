@@ -133,8 +133,8 @@ cdef class OwnFields:
     # The instance's fields by number; None for those that were not made yet.
     cdef list by_number
     # A bit for each *loose* field, of which calls needed only the schema: its attributes are still
-    # the prototype's, apart from its sets of names, and user code does not get it. A field itself
-    # does not show it: one of a copy stays bound to the origin, which may be the prototype's schema.
+    # the prototype's, apart from its sets of names, and user code does not get it. A field does not
+    # show it itself: one of a copy stays bound to the origin, which may be the prototype's schema.
     cdef object loose
     # Its sets of names by the id() of the prototype's, because several fields may share one.
     cdef dict sets

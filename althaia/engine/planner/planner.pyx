@@ -121,14 +121,12 @@ cdef bint is_due(schema, InstanceDict state, int direction):
 
 
 cdef InstanceDict plan_holder(schema, int direction):
-    """Return the instance dictionary that holds a schema's plans, None if it can hold none now."""
+    """Return the instance dictionary that holds a schema's plans, None if it can hold none."""
     cdef InstanceDict state = existing_dict(schema)
     cdef bint was_called = state is None and althaia_dict_there(schema) is not NULL
     if state is None:
         state = instance_dict(schema)
-    if state is None or BUILDING <= state_now(state) <= LEFT:
-        return None
-    if was_called:
+    if was_called and state is not None:
         # The look-ups of its first call were not counted.
         althaia_write_int(&state.waits[direction], first_wait(schema, direction) - LOOK_UPS)
     return state
