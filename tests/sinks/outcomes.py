@@ -2,7 +2,7 @@
 
 
 def outcome(call, *args, **options):
-    """The value with its exact type; or the error's type, arguments, notes and context.
+    """The value with its exact type; or the error's type, arguments, attributes and context.
 
     RecursionError counts by its type only: at which depth it comes, and what it says, depends on
     how much stack each implementation takes.
@@ -10,8 +10,8 @@ def outcome(call, *args, **options):
     try:
         value = call(*args, **options)
     except RecursionError:
-        return RecursionError
+        return (RecursionError,)
     except BaseException as error:
         context = None if error.__context__ is None else type(error.__context__)
-        return type(error), error.args, getattr(error, "__notes__", None), context
+        return type(error), error.args, vars(error), context
     return type(value), value
