@@ -230,22 +230,3 @@ def test_classes_from_dict(ma, log):
         log("dumped", made.dump([{"id": 1, "name": str(i), "two": i}] * 20))
         log("loaded", made.load([{"ID": 1, "name": str(i), "two": i}] * 20))
         state(log, made)
-
-
-@pytest.mark.parametrize("option", ["data_key", "attribute"])
-def test_names_of_the_users_own_kind_that_collide(ma, log, option):
-    class Name(str):
-        def __hash__(self):
-            log("hash", str(self))
-            return hash(self.lower())
-
-        def __eq__(self, other):
-            log("eq", str(self), str(other))
-            return self.lower() == other.lower()
-
-    class Own(ma.Schema):
-        a = ma.fields.Int(**{option: Name("ks")})
-        b = ma.fields.Int(**{option: Name("KS")})
-
-    for _ in range(3):
-        log.attempt(Own)

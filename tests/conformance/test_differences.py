@@ -17,7 +17,6 @@ from unittest import mock
 
 import pytest
 
-from tests.conformance import harness
 from tests.conformance.harness import engine, is_compiled, libraries, plans_at_once
 from tests.conformance.lacking import without
 from tests.conformance.material import subclass
@@ -329,23 +328,6 @@ def test_accepted_an_instance_that_nests_itself_is_bound_anew_for_the_next_call(
         node = Node()
         seen = [node.dump({"child": {}})["who"] for _ in range(2)]
     return seen
-
-
-def test_a_hook_that_changes_its_schema_is_seen_at_once():
-    def run(ma, log):
-        class S(ma.Schema):
-            b = ma.fields.Raw()
-
-            @ma.pre_dump
-            def change(self, data, **kwargs):
-                self.fields["b"].data_key = f"key {data['b']}"
-                return data
-
-        schema = S()
-        for number in range(3):
-            log.attempt(schema.dump, {"b": number})
-
-    harness.compare(run)
 
 
 @planned_only

@@ -327,6 +327,7 @@ def test_hooks_that_come_and_go_between_calls(ma, log, tag, change, nested):
             log.attempt(schema.dumps, row)
             log.attempt(schema.load, row)
             log.attempt(schema.loads, json.dumps(row))
+            log("entries that looking for hooks leaves", list(S._hooks), list(Parent._hooks))
 
     schema = Parent() if nested else S()
     use()
@@ -418,20 +419,6 @@ def test_a_table_of_hooks_that_answers_itself(ma, log, table, of):
         log.attempt(schema.loads, '{"f": "x"}')
         if of == "class" and table == "own factory":
             S._hooks.pop("post_dump", None)
-
-
-def test_entries_that_looking_for_hooks_leaves(ma, log):
-    Child = ma.Schema.from_dict({"f": ma.fields.Integer()})
-
-    class S(Child):
-        n = ma.fields.Nested(Child)
-
-    schema = S()
-    for data in ({"f": 1}, {"n": {"f": 1}}) * 2:
-        for call in (schema.dumps, schema.dump):
-            for _ in range(3):
-                log.attempt(call, data)
-                log("entries", list(S._hooks), list(Child._hooks))
 
 
 @pytest.mark.parametrize("tag", ["post_load", "validates_schema"])
