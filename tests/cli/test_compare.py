@@ -3,12 +3,14 @@
 import json
 import os
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from tests import releases
 from tests.engine import NEEDS_ENGINE
 from tests.redirect import processes
+from tests.trust import planted
 
 SHOP = """
 import itertools, os, time, weakref
@@ -52,26 +54,7 @@ def lazy(count):
     return [Lazy(session) for _ in range(count)]
 """
 
-PLANTED = """
-import althaia
-from althaia import seam
-from althaia.trust import seam_layers
-
-def layer(name, inner):
-    if name not in ("dump", "load"):
-        return None
-    def wrong(*args):
-        given = inner(*args)
-        for each in given if isinstance(given, list) else [given]:
-            if isinstance(each, dict) and each.get("number") == 3:
-                each["lines"][1]["price"] += 1
-        return given
-    return wrong
-
-if althaia.is_patched():
-    seam_layers.put(layer)
-from shop import *
-"""
+PLANTED = Path(planted.__file__).read_text("utf-8") + "\nplant_dearer()\nfrom shop import *\n"
 
 
 @pytest.fixture

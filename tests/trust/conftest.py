@@ -1,10 +1,11 @@
-"""A wrong answer planted on purpose, and compare mode switched off behind each test."""
+"""Wrong answers planted for one test, and compare mode switched off behind each."""
 
 import pytest
 
 from althaia import seam
 from althaia.trust import compare, seam_layers
 from tests.conformance.harness import engine, plans_at_once
+from tests.trust import planted
 
 
 @pytest.fixture(autouse=True)
@@ -26,19 +27,7 @@ def _off():
 @pytest.fixture
 def plant():
     """Let a function change what the plan of one of the seam's functions gives."""
-    planted = []
-
-    def plant(name, wrong):
-        def layer(each, inner):
-            def answer(*args):
-                given = inner(*args)
-                return given if given is seam.DECLINED else wrong(given)
-
-            return answer if each == name else None
-
-        planted.append(layer)
-        seam_layers.put(layer)
-
-    yield plant
-    for layer in planted:
+    layers = []
+    yield lambda name, wrong: layers.append(planted.plant(wrong, name))
+    for layer in layers:
         seam_layers.take(layer)

@@ -8,6 +8,7 @@ import random
 import threading
 from datetime import UTC, datetime
 from itertools import count
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -25,6 +26,7 @@ from althaia.marshmallow import (
 )
 from althaia.trust import compare, notes
 from tests.redirect import processes
+from tests.trust import planted
 
 
 class Line(Schema):
@@ -321,24 +323,18 @@ from marshmallow import Schema, fields
 class S(Schema):
     a = fields.Int()
 """
-WORKER = """
+WORKER = f"""
 import sys
 sys.path[:0] = [""]
 import althaia
 althaia.patch()
-from althaia import seam
-from althaia.trust import seam_layers
+{Path(planted.__file__).read_text("utf-8")}
 seam_layers.plan_at_once()
-def layer(name, inner):
-    def wrong(*args):
-        given = inner(*args)
-        return given if given is seam.DECLINED else {"a": 2}
-    return wrong if name == "dump" else None
 if sys.argv[1] == "wrong":
-    seam_layers.put(layer)
+    plant(lambda given: {{"a": 2}}, "dump")
 import app
 for _ in range(3):
-    app.S().dump({"a": 1})
+    app.S().dump({{"a": 1}})
 """
 
 

@@ -15,6 +15,7 @@ import pytest
 
 import althaia
 from tests.redirect.processes import environment, run
+from tests.trust import planted
 
 pytestmark = pytest.mark.slow
 
@@ -24,9 +25,9 @@ for needed in ("gunicorn", "flask", "sqlalchemy"):
 DOCUMENT = Path(str(althaia.__file__)).parents[1] / "docs" / "rollout.md"
 
 BEFORE = {
-    "python -m pytest -p althaia.pytest_plugin --althaia-compare": "[3].lines[0].price",
-    "python -m althaia compare shop:OrderSchema --objects shop:orders": "[3]: lines[0].price: ",
-    "python -m althaia compare shop:OrderSchema --data orders.ndjson --load": "[3]: lines[0].price",
+    "python -m pytest -p althaia.pytest_plugin --althaia-compare": "[3].lines[1].price",
+    "python -m althaia compare shop:OrderSchema --objects shop:orders": "[3]: lines[1].price: ",
+    "python -m althaia compare shop:OrderSchema --data orders.ndjson --load": "[3]: lines[1].price",
 }
 WORKER = "ALTHAIA_PATCH=1 ALTHAIA_COMPARE=0.01 gunicorn shop:app"
 EVERYWHERE = "ALTHAIA_PATCH=1 gunicorn shop:app"
@@ -45,34 +46,34 @@ class Base(DeclarativeBase):
 
 class Order(Base):
     __tablename__ = "orders"
-    id: Mapped[int] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
     lines: Mapped[list["Line"]] = relationship(order_by="Line.id")
 
 class Line(Base):
     __tablename__ = "lines"
     id: Mapped[int] = mapped_column(primary_key=True)
-    order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
+    order_id: Mapped[int] = mapped_column(ForeignKey("orders.number"))
     price: Mapped[float] = mapped_column(Float)
 
 class LineSchema(Schema):
     price = fields.Float()
 
 class OrderSchema(Schema):
-    id = fields.Int()
+    number = fields.Int()
     lines = fields.List(fields.Nested(LineSchema))
 
 engine = create_engine("sqlite:///" + os.path.join(os.path.dirname(__file__), "shop.db"))
 Base.metadata.create_all(engine)
 with Session(engine) as session:
     if session.get(Order, 1) is None:
-        for number in range(1, 31):
+        for number in range(30):
             lines = [Line(price=number * 1.5), Line(price=2.5)]
-            session.add(Order(id=number, lines=lines))
+            session.add(Order(number=number, lines=lines))
         session.commit()
 
 def orders():
     with Session(engine, expire_on_commit=False) as session:
-        found = session.scalars(select(Order).order_by(Order.id)).all()
+        found = session.scalars(select(Order).order_by(Order.number)).all()
         for each in found:
             each.lines
         return found
@@ -96,25 +97,7 @@ def althaia_report():
     }
 """
 
-PLANTED = """
-
-# A step that goes wrong for one price of one order.
-from althaia.trust import seam_layers
-
-def layer(name, inner):
-    def wrong(*args):
-        given = inner(*args)
-        for each in given if isinstance(given, list) else [given]:
-            if isinstance(each, dict) and each.get("id") == 4:
-                each["lines"][0]["price"] += 1
-        return given
-    return wrong if name in ("dump", "load") else None
-
-if althaia.is_patched():
-    seam_layers.put(layer)
-"""
-
-
+PLANTED = f"{Path(planted.__file__).read_text('utf-8')}\nplant_dearer()\n"
 TESTS = """
 from shop import OrderSchema, orders
 
@@ -131,8 +114,8 @@ def shop(request, tmp_path):
     wrong = request.param == "wrong"
     (tmp_path / "shop.py").write_text(SHOP + (PLANTED if wrong else ""))
     (tmp_path / "test_shop.py").write_text(TESTS)
-    records = [{"id": n, "lines": [{"price": 1.0}, {"price": "2"}]} for n in range(1, 8)]
-    lines = [*map(json.dumps, records), '{"id": "x"}']
+    records = [{"number": n, "lines": [{"price": 1.0}, {"price": "2"}]} for n in range(7)]
+    lines = [*map(json.dumps, records), '{"number": "x"}']
     (tmp_path / "orders.ndjson").write_text("\n".join(lines))
     return tmp_path, wrong
 
@@ -189,13 +172,13 @@ def test_one_worker(shop):
     with serving(folder, words, variables | {"ALTHAIA_COMPARE": "1"}) as address:
         for _ in range(5):
             assert len(json.loads(get(f"{address}/orders"))) == 30
-            get(f"{address}/orders", b'{"id": 1, "lines": [{"price": 1}]}')
+            get(f"{address}/orders", b'{"number": 1, "lines": [{"price": 1}]}')
         report = json.loads(get(f"{address}/internal/althaia"))
     assert report["patched"]
     assert report["compare"]["compared"] == 10
     assert bool(report["compare"]["different"]) is wrong
     log = (folder / "log").read_text()
-    assert log.count("shop.OrderSchema.dump differs at [3].lines[0].price: 7.0") == int(wrong)
+    assert log.count("shop.OrderSchema.dump differs at [3].lines[1].price: 3.5") == int(wrong)
     assert "ALTHAIA_COMPARE=0.01" in WORKER
 
 
