@@ -7,10 +7,13 @@ import pytest
 
 from tests.invalidation.usage import use
 
-DATA = {"a": "1", "b": 2, "c": {"x": "3", "y": 4}, "n": 5, "d": "abc", "e": ["6"], "f": {"g": 7}}
+DATA = {
+    "a": "1", "b": 2, "c": {"x": "3", "y": 4}, "n": 5, "d": "abc", "e": ["6"], "f": {"g": 7},
+    "m": 8, "l": [{"x": 9}], "t": [1, {"x": 2}],
+}  # fmt: skip
 
 
-def _class(ma):
+def make_class(ma):
     Inner = type("Inner", (ma.Schema,), {"x": ma.fields.Integer(), "y": ma.fields.Raw()})
     Base = type("Base", (ma.Schema,), {"a": ma.fields.Integer()})
 
@@ -20,10 +23,19 @@ def _class(ma):
         d = ma.fields.String(validate=ma.validate.Length(max=3))
         e = ma.fields.List(ma.fields.Integer())
         f = ma.fields.Dict(values=ma.fields.Integer())
+        m = ma.fields.Method("get_m", "load_m")
+        l = ma.fields.List(ma.fields.Nested(Inner))  # noqa: E741
+        t = ma.fields.Tuple([ma.fields.Integer(), ma.fields.Nested(Inner)])
 
         class Meta:
             load_only = ()
             exclude = []
+
+        def get_m(self, obj):
+            return "early"
+
+        def load_m(self, value):
+            return "early"
 
     return Own
 
@@ -105,7 +117,7 @@ CLASS_CHANGES = [
 
 @pytest.mark.parametrize("change", CLASS_CHANGES)
 def test_class_changes_between_instances(ma, log, change):
-    cls = _class(ma)
+    cls = make_class(ma)
     before = [cls() for _ in range(3)]
     _all(log, cls)
     used = cls()
@@ -122,7 +134,7 @@ def test_class_changes_between_instances(ma, log, change):
 
 @pytest.mark.parametrize("change", ["Schema._init_fields", "Schema.__init__", "Field.__copy__"])
 def test_upstream_patched_between_instances(ma, log, change):
-    cls = _class(ma)
+    cls = make_class(ma)
     _all(log, cls)
     unused = cls()
     owner, name = change.split(".")
