@@ -146,22 +146,55 @@ FIELD_CHANGES = {
 }
 
 
-@pytest.mark.parametrize("change", FIELD_CHANGES)
-def test_fields_that_are_copied_in_their_own_way(ma, log, change):
-    own = type("Own", (ma.fields.String,), dict(FIELD_CHANGES[change]))
-    cls = schema(ma, own=own(), on_bind_field=lambda self, name, field: log("bind", name))
+COPYING = (
+    "__deepcopy__", "__copy__", "__reduce_ex__", "__getstate__", "__setstate__", "__setattr__",
+    "__getattribute__", "__getattr__", "_bind_to_schema", "__new__", "__eq__", "__bool__",
+)  # fmt: skip
+
+
+def taking_part(ma, log, name):
+    """Members of a field class one of whose methods says that it is called, and goes on."""
+    base = ma.fields.String
+
+    def method(self, *args, **kwargs):
+        if name not in ("__getattribute__", "__setattr__") or args[0] in ("name", "parent"):
+            log(name, *args[:1] if name == "_bind_to_schema" else ())
+        if name == "__getattr__":
+            raise AttributeError(args[0])
+        if name == "__bool__":
+            return True
+        if name in ("__copy__", "__setstate__"):
+            made = object.__new__(type(self)) if name == "__copy__" else self
+            made.__dict__.update(vars(self) if name == "__copy__" else args[0])
+            return made
+        if name == "__new__":
+            return object.__new__(self)
+        return getattr(base, name)(self, *args, **kwargs)
+
+    return {name: method, "__hash__": object.__hash__}
+
+
+@pytest.mark.parametrize("hooked", [False, True])
+@pytest.mark.parametrize("change", [*FIELD_CHANGES, *COPYING])
+def test_fields_that_are_copied_and_bound_in_their_own_way(ma, log, change, hooked):
+    members = FIELD_CHANGES.get(change) or taking_part(ma, log, change)
+    own = type("Own", (ma.fields.String,), dict(members))
+    inside = ma.fields.Dict(keys=own(), values=ma.fields.Tuple([own()]))
+    hook = {"on_bind_field": lambda self, name, field: log("bind", name)} if hooked else {}
+    cls = schema(ma, own=own(), listed=ma.fields.List(own()), inside=inside, **hook)
     if change == "slots":
         cls._declared_fields["own"].more = "more"
-    for _ in range(4):
+    for _ in range(5):
         made = log.attempt(cls)
         if isinstance(made, Exception):
             continue
+        log.attempt(made.dump, {"own": 1, "listed": ["y"], "inside": {"k": ("v",)}})
+        log.attempt(cls().load, {"own": "x", "ID": 1})
         field = made.fields["own"]
         declared = cls._declared_fields["own"]
         log("field", field is declared, type(field).__name__, list(vars(field)))
         if change == "slots":
             log("more", field.more)
-        log.attempt(made.dump, {"own": 1})
 
 
 def test_fields_that_keep_a_class_among_their_attributes(ma, log):

@@ -47,31 +47,6 @@ def made(ma, log, **members):
     return make
 
 
-@pytest.mark.parametrize("base", ["Field", "Integer", "List"])
-def test_fields_that_define_fail(ma, log, base):
-    """It does what fields of marshmallow 2 and 3 do, marshmallow_enum's among them."""
-    base_class = getattr(ma.fields, base)
-
-    class Failing(base_class):
-        default_error_messages = {"unknown": "No {what} with {values}."}
-
-        def _deserialize(self, value, attr, data, **kwargs):
-            if value == "unknown":
-                self.fail("unknown", what="member")
-            return super()._deserialize(value, attr, data, **kwargs)
-
-        def fail(self, key, **kwargs):
-            log("fails", key, self.name, self.root.tag, self.parent is self.root)
-            raise self.make_error(key, values="a, b", **kwargs)
-
-    own = Failing(ma.fields.Int()) if base == "List" else Failing()
-    make = made(ma, log, failing=own)
-    for i in range(20):
-        for value in (["1"], "2", "unknown"):
-            log.attempt(make(i).load, {"failing": value, "also": 1})
-        log.attempt(make(i).dump, {"failing": [1], "also": 1})
-
-
 def test_instances_of_their_own(ma, log):
     make = made(ma, log)
     for i in range(6):
@@ -144,38 +119,6 @@ def test_a_field_that_changes_itself(ma, log, name):
         log.attempt(two.load, {"a": "1"})
         log.attempt(two.load, {"a": "1"})
         log.attempt(two.load, {})
-
-
-COPYING = (
-    "__deepcopy__", "__copy__", "__reduce_ex__", "__getstate__", "__setstate__", "__setattr__",
-    "__getattribute__", "__getattr__", "_bind_to_schema", "__new__", "__eq__", "__bool__",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("name", COPYING)
-def test_who_takes_part_in_copying_and_binding(ma, log, name):
-    base = ma.fields.String
-
-    def method(self, *args, **kwargs):
-        if name not in ("__getattribute__", "__setattr__") or args[0] in ("name", "parent"):
-            log(name, *args[:1] if name == "_bind_to_schema" else ())
-        if name == "__getattr__":
-            raise AttributeError(args[0])
-        if name == "__bool__":
-            return True
-        if name in ("__copy__", "__setstate__"):
-            made = object.__new__(type(self)) if name == "__copy__" else self
-            made.__dict__.update(vars(self) if name == "__copy__" else args[0])
-            return made
-        if name == "__new__":
-            return object.__new__(self)
-        return getattr(base, name)(self, *args, **kwargs)
-
-    own = type("Own", (base,), {name: method, "__hash__": object.__hash__})
-    inside = ma.fields.Dict(keys=own(), values=ma.fields.Tuple([own()]))
-    cls = ma.Schema.from_dict({"a": own(), "b": ma.fields.List(own()), "c": inside})
-    obj = {"a": "x", "b": ["y"], "c": {"k": ("v",)}}
-    return [(cls().dump(obj), cls().load({"a": "x"})) for _ in range(5)]
 
 
 @pytest.mark.parametrize("name", ["parent", "root", "data_key", "load_only", "attribute", "inner"])

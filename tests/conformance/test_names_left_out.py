@@ -69,19 +69,15 @@ def attempts(log, cls, **options):
         use(log, made)
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_instances(ma, log, options):
-    attempts(log, schema(ma), **options)
-
-
 @pytest.mark.usefixtures("hooked_at_once")
+@pytest.mark.parametrize("hooked", [False, True])
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_instances_with_a_hook_of_binding(ma, log, options):
+def test_instances(ma, log, options, hooked):
     def on_bind_field(self, name, field):
         log("bind", name, list(self.declared_fields), self.declared_fields["gone"])
         field.data_key = name.upper()
 
-    cls = schema(ma, on_bind_field=on_bind_field)
+    cls = schema(ma, **({"on_bind_field": on_bind_field} if hooked else {}))
     attempts(log, cls, **options)
     for _ in range(3):
         log.attempt(cls().load, {"ID": "1", "INNER": {"id": "2", "gone": 1}})

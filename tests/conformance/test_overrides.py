@@ -124,6 +124,9 @@ def test_schema_methods(ma, log, name, place, when):
         for call in (schema.dump, schema.load):
             log.attempt(call, [{"f": 1, "g": {"x": 1}}, {"f": "2"}], many=True)
             log.attempt(call, {"f": 13, "g": {"x": 1}})
+        log.attempt(
+            schema.dump, [Plain(f=1, g=Plain(x="2")), OBJECTS["namedtuple"](f=3)], many=True
+        )
         log.attempt(schema.load, {"f": "x", "z": 1})
         log.attempt(schema.validate, {"f": "x"})
 
@@ -229,24 +232,6 @@ def test_mocks_wrapped_around_methods(ma, log):
                 use_it()
                 log(name, mocked.call_count)
             use_it()
-
-
-@pytest.mark.parametrize("kind", ["dict", "namespace", "missing", "dynamic", "namedtuple", "none"])
-def test_get_attribute_overridden(ma, log, kind):
-    class S(ma.Schema):
-        f = ma.fields.Integer()
-        g = ma.fields.String(attribute="h.i", dump_default="d")
-        n = ma.fields.Nested({"x": ma.fields.Raw()})
-
-        def get_attribute(self, obj, attr, default):
-            log("get_attribute", obj, attr, default)
-            if attr == "f":
-                return "12"
-            return super().get_attribute(obj, attr, default)
-
-    for _ in range(2):
-        log.attempt(S().dump, OBJECTS[kind](f=1, g=2))
-        log.attempt(S(many=True).dump, [OBJECTS[kind](f=1, g=2)])
 
 
 ATTRIBUTES = [

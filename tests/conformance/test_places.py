@@ -25,10 +25,7 @@ class Plain:
 
 class Slotted:
     __slots__ = NAMES
-
-    def __init__(self, **attributes):
-        for name, value in attributes.items():
-            setattr(self, name, value)
+    __init__ = Plain.__init__
 
 
 class HalfSlotted(Slotted):
