@@ -87,7 +87,9 @@ def test_what_processors_return(ma, log, tag, pass_collection, returned):
     run_all(log, S())
 
 
-@pytest.mark.parametrize("error", ["validation", "field", "messages", "list", "other"])
+@pytest.mark.parametrize(
+    "error", ["validation", "field", "messages", "list", "other", "no messages", "no text"]
+)
 @pytest.mark.parametrize("tag", [*PROCESSORS, "validates_schema"])
 @pytest.mark.parametrize("pass_collection", [False, True])
 def test_processors_that_fail(ma, log, pass_collection, tag, error):
@@ -97,6 +99,8 @@ def test_processors_that_fail(ma, log, pass_collection, tag, error):
         "messages": lambda: ma.ValidationError({"f": ["a"], "g": "b"}, valid_data={"x": 1}),
         "list": lambda: ma.ValidationError(["a", {"b": "c"}], "unheard_of"),
         "other": lambda: ZeroDivisionError("no"),
+        "no messages": lambda: ma.ValidationError([]),
+        "no text": lambda: ma.ValidationError(""),
     }
 
     class S(ma.Schema):

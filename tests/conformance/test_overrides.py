@@ -1,6 +1,5 @@
 """Methods overridden or replaced, on every level, before and after the first use."""
 
-import collections
 import datetime as dt
 import inspect
 import itertools
@@ -477,8 +476,7 @@ def test_exceptions_of_user_code(ma, log, where, error):
 @pytest.mark.parametrize(
     ("late", "place"),
     [
-        *itertools.product((False, True), ("getattr", "dump_fields", "hooks")),
-        *itertools.product((False, True), ("many", "dict_class", "get_attribute")),
+        *itertools.product((False, True), ("getattr", "hooks")),
         (False, "getattribute"),
         # It would see that such a release has asked for hooks before.
         pytest.param(True, "getattribute", marks=without(REMEMBERS)),
@@ -493,24 +491,7 @@ def test_schemas_that_answer_for_their_own_attributes(ma, log, late, place):
             log("asked", name)
         return object.__getattribute__(self, name)
 
-    def get_dump_fields(self):
-        log("dump_fields")
-        return {"f": vars(self)["load_fields"]["f"], "z": ma.fields.Constant(3)}
-
-    def ignore(self, value):
-        pass
-
-    computed = {
-        "dump_fields": get_dump_fields,
-        "many": lambda self: not log("many"),
-        "dict_class": lambda self: log("dict_class") or collections.OrderedDict,
-        "get_attribute": lambda self: lambda obj, attr, default: log("asked for", attr),
-    }
-    members = {
-        "getattribute": {"__getattribute__": asked},
-        "getattr": {"__getattr__": asked},
-        "hooks": {},
-    }.get(place) or {place: property(computed.get(place), ignore)}
+    members = {} if place == "hooks" else {f"__{place}__": asked}
     cls = type("S", (ma.Schema,), {"f": ma.fields.Integer(), **({} if late else members)})
     schema = cls()
     log("fields", list(schema.fields))
@@ -528,7 +509,7 @@ def test_schemas_that_answer_for_their_own_attributes(ma, log, late, place):
     if place == "hooks":
         schema._hooks = {**cls._hooks, "pre_dump": [], "post_dump": []}
     use_it()
-    if late and place in ("getattr", "dump_fields", "many"):
+    if late and place == "getattr":
         vars(schema).pop("many")
         use_it()
     if late:

@@ -128,12 +128,14 @@ shop.session.expire(authors[0])""",
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("used", [False, True])
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_moments_of_mapped_objects(ma, log, moment):
+def test_moments_of_mapped_objects(ma, log, moment, used):
     shop = Shop(log)
     authors = shop.authors()
     dump = schema(ma)(many=True).dump
-    dump(authors)
+    if used:
+        dump(authors)
     MOMENTS[moment](shop, authors)
     for cls in (schema(ma, books=False), schema(ma), everything(ma)):
         log("several", log.attempt(cls(many=True).dump, authors))
@@ -143,15 +145,6 @@ def test_moments_of_mapped_objects(ma, log, moment):
                 log.attempt(one.dump, author)
     log("again", log.attempt(dump, authors))
     log.attempt(lambda: everything(ma)(only=("bio",), many=True).dump(shop.authors()))
-
-
-def test_detached_before_the_first_use(ma, log):
-    shop = Shop(log)
-    authors = shop.authors()
-    shop.session.expunge_all()
-    log.attempt(schema(ma, books=False)(many=True).dump, authors)
-    log.attempt(schema(ma)(many=True).dump, authors)
-    return everything(ma)(only=("bio",)).dump(authors[0])
 
 
 def test_transient_and_empty(ma, log):

@@ -1,5 +1,6 @@
 """Traps: what an accelerator is tempted to get wrong, one by one."""
 
+import collections
 import functools
 from unittest import mock
 
@@ -45,44 +46,63 @@ ATTRIBUTES = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("name", ATTRIBUTES)
-def test_schema_attributes_computed_by_a_property(ma, log, name):
+def test_schema_attributes_computed_by_a_property(ma, log, name, late):
     watching = []
-    stored = {}
+    answers = {
+        "many": lambda stored: not stored,
+        "dict_class": lambda stored: collections.OrderedDict,
+        "get_attribute": lambda stored: lambda obj, attr, default: log("asked for", attr),
+    }
 
     def get(self):
-        if watching:
-            log("get", name)
-        if id(self) in stored:
-            return stored[id(self)]
-        value = getattr(ma.Schema, name)
-        return value.__get__(self) if hasattr(value, "__get__") else value
+        if name in vars(self):
+            value = vars(self)[name]
+        else:
+            value = getattr(ma.Schema, name)
+            value = value.__get__(self) if hasattr(value, "__get__") else value
+        if not watching:
+            return value
+        log("get", name)
+        return answers.get(name, lambda stored: stored)(value)
 
-    def set_(self, value):
-        stored[id(self)] = value
-
-    class Base(ma.Schema):
+    class S(ma.Schema):
         f = ma.fields.Integer()
 
         @ma.post_load
         def after(self, data, **kwargs):
             return data
 
-    cls = type("S", (Base,), {})
-    setattr(cls, name, property(get, set_))
-    schema = log.attempt(cls)
+    def compute():
+        setattr(S, name, property(get, lambda self, value: vars(self).update({name: value})))
+
+    def use():
+        for _ in range(3):
+            log("dump")
+            log.attempt(schema.dump, {"f": 1})
+            log.attempt(schema.dump, {"f": 1}, many=False)
+            log("load")
+            log.attempt(schema.load, {"f": "x"})
+            log.attempt(schema.load, {"f": "1"}, partial=True, unknown="include")
+            log("many")
+            log.attempt(schema.dump, [{"f": 1}] * 9, many=True)
+            log.attempt(schema.load, [{"f": 1}] * 9, many=True)
+
+    if not late:
+        compute()
+    schema = log.attempt(S)
     if isinstance(schema, Exception):
         return
+    log("fields", list(schema.fields))
+    if late:
+        use()
+        compute()
     watching.append(True)
-    for _ in range(3):
-        log("dump")
-        log.attempt(schema.dump, {"f": 1})
-        log("load")
-        log.attempt(schema.load, {"f": "x"})
-        log.attempt(schema.load, {"f": "1"}, partial=True, unknown="include")
-        log("many")
-        log.attempt(schema.dump, [{"f": 1}] * 9, many=True)
-        log.attempt(schema.load, [{"f": 1}] * 9, many=True)
+    use()
+    if late:
+        delattr(S, name)
+        use()
 
 
 @pytest.mark.parametrize("choices", ["list", "tuple", "set", "text", "dict", "iterator", "hostile"])

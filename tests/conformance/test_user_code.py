@@ -236,19 +236,6 @@ def test_make_error_that_raises_says_what_it_was_called_for(ma, log, name):
         log("context", chain)
 
 
-@pytest.mark.parametrize("messages", [[], ""], ids=repr)
-def test_a_hook_whose_error_says_nothing(ma, log, messages):
-    class S(ma.Schema):
-        f = ma.fields.Integer()
-
-        @ma.pre_load
-        def refuse(self, data, **kwargs):
-            raise ma.ValidationError(messages)
-
-    repeat(log, S().load, {"f": 1})
-    repeat(log, S().validate, {"f": 1})
-
-
 @pytest.mark.parametrize("container", HOLDERS)
 def test_an_error_that_fails_to_answer(ma, log, container):
     def fail(error):
