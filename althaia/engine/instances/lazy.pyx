@@ -56,6 +56,7 @@ def connect_lazy():
         althaia_intercepted_bits[place >> 6 & 3] |= <uint64_t>1 << (place & 63)
     althaia_intercepted_names, althaia_interceptor = <PyObject*>intercepted, lazy_getattr
     have_frames = type(upstream.schema_attributes[INIT]) is FunctionType
+    connect_nested()
     for cls in classes:
         adopt_instances(cls)
         classes += type.__subclasses__(cls)

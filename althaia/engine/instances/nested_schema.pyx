@@ -103,13 +103,36 @@ cdef from_returned(field, nested):
     return upstreams_schema(field, nested) if copied is None else copied
 
 
+# The class of a field that stands for another one of which ``nested`` was called already. User code
+# that runs while the schema is made finds it at the field itself.
+cdef object resolver_class = None
+
+
+def _found(resolver):
+    return resolver.found
+
+
+def _set_found(resolver, schema):
+    resolver.found = resolver.asked_for._schema = schema
+
+
+cdef int connect_nested():
+    """Derive the class of resolvers from the served release's."""
+    global resolver_class
+    resolver_class = type(
+        "Nested", (upstream.fields["Nested"],), {"_schema": property(_found, _set_found)}
+    )
+
+
 cdef upstreams_schema(field, nested):
     """Return the schema that upstream's code makes from ``nested``, which is not called again."""
     asked = field
     if callable(nested) or field.nested is not nested:
         # Not by a change of the field: other threads read it meanwhile.
-        asked = clone(field)
-        vars_of(asked).update(nested=(lambda: nested) if callable(nested) else nested)
+        asked = made_with(resolver_class, PyDict_Copy(vars_of(field)))
+        vars_of(asked).update(
+            nested=(lambda: nested) if callable(nested) else nested, asked_for=field, found=None
+        )
     schema = asked.schema
     # Upstream's own ``_init_fields`` has counted this already, but the class may override that.
     althaia_count(&rebound, 1)
