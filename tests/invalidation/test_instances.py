@@ -1,7 +1,6 @@
 """What changes between two instances of a class, or while several are alive and in use."""
 
 import copy  # noqa: F401
-from unittest import mock
 
 import pytest
 
@@ -130,30 +129,3 @@ def test_class_changes_between_instances(ma, log, change):
         use(log, schema, DATA)
     log("fields", [list(schema.fields) for schema in (*before, *unused, used)])
     log.attempt(lambda: list(cls().fields))
-
-
-@pytest.mark.parametrize("change", ["Schema._init_fields", "Schema.__init__", "Field.__copy__"])
-def test_upstream_patched_between_instances(ma, log, change):
-    cls = make_class(ma)
-    _all(log, cls)
-    unused = cls()
-    owner, name = change.split(".")
-    target = getattr(ma, owner, None) or ma.fields.Field
-    if name == "__copy__":
-
-        def replacement(self):
-            log("copied", type(self).__name__)
-            twin = type(self).__new__(type(self))
-            twin.__dict__.update(self.__dict__, data_key="twin")
-            return twin
-    else:
-        original = getattr(target, name)
-
-        def replacement(self, *args, **kwargs):
-            log("called", type(self).__name__, sorted(kwargs))
-            original(self, *args, **kwargs)
-
-    with mock.patch.object(target, name, replacement, create=True):
-        _all(log, cls)
-        use(log, unused, DATA)
-    _all(log, cls)

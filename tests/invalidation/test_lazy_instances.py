@@ -45,6 +45,12 @@ def _spied_helpers(ma, log):
     )
 
 
+def _twin(field):
+    twin = type(field).__new__(type(field))
+    vars(twin).update(vars(field), data_key="twin")
+    return twin
+
+
 SPIED = [
     *("Integer._bind_to_schema", "List._bind_to_schema", "Method._bind_to_schema"),
     *("Field.__deepcopy__", "Integer._serialize", "Integer._deserialize", "Nested._serialize"),
@@ -75,6 +81,7 @@ CHANGES = [
     ),
     "cls._declared_fields['l'].inner.required = True",
     "cls._declared_fields['t'].tuple_fields.pop()",
+    "log.patch(ma.fields.Field, '__copy__', _twin)",
     "_helper(ma, log, 'schema', 'is_collection')",
     "_helper(ma, log, 'utils', 'callable_or_raise')",
     "_helper(ma, log, 'utils', 'is_collection')",

@@ -23,32 +23,23 @@ def _three(ma, **options):
 
 
 EDITS = [
-    "schema.dump_fields.clear()",
-    "schema.dump_fields.pop('b')",
-    "schema.dump_fields.popitem()",
     "schema.dump_fields.update(x=_bound(schema, ma.fields.String()))",
-    "schema.dump_fields.update(b=_bound(schema, ma.fields.String()))",
     "schema.dump_fields.update(a=schema.dump_fields['c'], c=schema.dump_fields['a'])",
-    "schema.dump_fields.update(a=schema.dump_fields.pop('a'))",
     "schema.dump_fields.update(x=schema.dump_fields.pop('a'))",
-    "schema.dump_fields.update(b=3)",
     "schema.dump_fields.update(b=None)",
     "schema.dump_fields.update({3: _bound(schema, ma.fields.Raw())})",
     "schema.dump_fields.update(x=ma.fields.Method('no'))",
-    "schema.dump_fields = {'b': schema.dump_fields['b']}",
     "schema.dump_fields = dict(schema.dump_fields)",
-    "schema.dump_fields = OrderedDict(reversed(schema.dump_fields.items()))",
     "schema.dump_fields = type('Own', (dict,), {})(schema.dump_fields)",
     "schema.dump_fields = []",
     "vars(schema).pop('dump_fields')",
-    "schema.fields.clear()",
-    "schema.load_fields.clear()",
     "schema.declared_fields.clear()",
     "schema.only = {'a'}",
     "_again(schema, only={'a', 'c'})",
     "_again(schema, exclude={'a'})",
     "_again(schema, load_only={'b'})",
 ]
+"""What conformance/test_mutations.py does not ask."""
 
 
 def _bound(schema, field):
@@ -62,7 +53,9 @@ def _again(schema, **options):
 
 
 @pytest.mark.parametrize("first", EDITS)
-@pytest.mark.parametrize("second", [EDITS[0], EDITS[2], EDITS[3], EDITS[14]])
+@pytest.mark.parametrize(
+    "second", [EDITS[0], "schema.dump_fields.clear()", "schema.dump_fields.popitem()"]
+)
 def test_fields_are_edited_twice(ma, log, first, second):
     schema = _three(ma)
     names = {**globals(), "ma": ma, "schema": schema}
@@ -127,14 +120,11 @@ SEQUENCES = [
 
 @pytest.mark.parametrize("statements", SEQUENCES)
 def test_one_change_after_the_other(ma, log, statements):
-    _one_after_the_other(statements, ma, log, _three(ma), DATA)
-
-
-def _one_after_the_other(statements, ma, log, schema, data):
-    names = {**globals(), "ma": ma, "log": log, "schema": schema, "cls": type(schema)}
+    schema = _three(ma)
+    names = {**globals(), "ma": ma, "log": log, "schema": schema}
     for statement in dedent(statements).strip().split("\n"):
         exec(statement, names)
-        use(log, schema, data)
+        use(log, schema, DATA)
 
 
 METHODS = {
@@ -347,39 +337,3 @@ def test_hooks(ma, log, edit):
 
     exec(edit, {"cls": type(schema), "schema": schema, "new": new})
     use(log, schema, {"a": 1})
-
-
-@pytest.mark.parametrize(
-    "statements",
-    [
-        """
-        cls.compute = lambda self, obj: 3
-        schema.other = lambda obj: 4
-        schema.fields["n"].serialize_method_name = "compute"
-        schema.fields["n"]._bind_to_schema("n", schema)
-        del cls.compute
-        log.attempt(cls)
-        """,
-        """
-        schema.__class__ = type("Other", (cls,), {"compute": lambda self, obj: "other"})
-        """,
-        """
-        other = copy.copy(schema); other.label = "second"; use(log, other, {})
-        """,
-    ],
-)
-def test_a_method_fields_method(ma, log, statements):
-    class Own(ma.Schema):
-        label = "first"
-        m = ma.fields.Method("compute")
-        n = ma.fields.Method("other")
-
-        def compute(self, obj):
-            return type(self).__name__, self.label
-
-        def other(self, obj):
-            return 2
-
-    schema = Own()
-    settle(log, schema, {})
-    _one_after_the_other(statements, ma, log, schema, {})
