@@ -6,12 +6,10 @@ A test of ``(ma, log, ...)`` in this folder is a scenario (``conftest.py``)::
         return ma.Schema.from_dict({"f": ma.fields.String()})().dump({"f": b"x"})
 
 ``ma`` is the library, ``log`` records what happens on the way (see :class:`Log`). Returned
-and raised values, the log, warnings and watched objects are compared as the design defines
-"equal". Every scenario runs against our copy twice: with plans built at first use, and with
-every call left to upstream's own code (only the latter where there is no engine: the pure
-build). A scenario that dumps runs a third time with ``schema.dumps`` in the place of each
-``schema.dump``, so that what goes straight to text is compared as well; one that loads what JSON
-can say, with ``schema.loads`` in the place of each ``schema.load``.
+and raised values, the log, warnings and watched objects are compared. Our copy runs every scenario
+with plans built at first use, with upstream's own code alone (a pure build only so) and, where it
+dumps or loads, with ``schema.dumps`` or ``schema.loads`` in the place of each ``schema.dump`` or
+``schema.load``.
 """
 
 import contextlib

@@ -1,8 +1,4 @@
-"""The accepted differences that ``docs/differences.md`` lists: each is as it says there.
-
-A test that fails here means that a difference is gone, or has grown: the page says more than
-is true, or less.
-"""
+"""The accepted differences that ``docs/differences.md`` lists: each is as it says there."""
 
 import copyreg
 import gc

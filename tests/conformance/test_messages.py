@@ -67,15 +67,6 @@ def see(ma, log, fields, *values, **options):
     log.attempt(schema.load, [{"f": each} for each in values], many=True)
 
 
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("kind", FIELDS)
-def test_a_text_of_the_field(ma, log, kind, text):
-    field = FIELDS[kind](ma)
-    field.required = field.load_default is ma.missing
-    field.error_messages = field.error_messages | dict.fromkeys(KEYS, TEXTS[text])
-    see(ma, log, {"f": field}, *BAD)
-
-
 def make_error(self, key, **words):
     error = type(self).__mro__[1].make_error(self, key, **words)
     error.messages.append(f"own {key} {sorted(words)}")
@@ -99,11 +90,15 @@ field.error_messages = collections.defaultdict(lambda: "made up", words)""",
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [*TEXTS, *WAYS])
 @pytest.mark.parametrize("kind", FIELDS)
-def test_a_method_of_the_field(ma, log, kind, way):
+def test_words_of_the_field(ma, log, kind, way):
     field = FIELDS[kind](ma)
-    WAYS[way](ma, field)
+    if way in WAYS:
+        WAYS[way](ma, field)
+    else:
+        field.required = field.load_default is ma.missing
+        field.error_messages = field.error_messages | dict.fromkeys(KEYS, TEXTS[way])
     see(ma, log, {"f": field}, *BAD)
 
 

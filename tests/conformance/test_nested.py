@@ -282,33 +282,6 @@ def test_a_nested_schema_that_differs_from_value_to_value(ma, log, change, form)
         log.attempt(schema.dump, given)
 
 
-@pytest.mark.parametrize("change", ["fields", "schema"])
-def test_a_hook_that_changes_the_schema_of_a_nested_field(ma, log, change):
-    Pay = ma.Schema.from_dict({"gross": ma.fields.Integer(), "grade": ma.fields.String()})
-    Grade = ma.Schema.from_dict({"grade": ma.fields.String()})
-
-    class Person(ma.Schema):
-        pay = ma.fields.Nested(Pay)
-
-        @ma.pre_dump
-        @ma.pre_load
-        def hide(self, person, **options):
-            field, public = self.fields["pay"], "public" in person
-            if change == "schema":
-                field._schema = Pay() if public else Grade()
-            else:
-                names = ["gross", "grade"] if public else ["grade"]
-                shown = {name: field.schema.fields[name] for name in names}
-                field.schema.dump_fields = field.schema.load_fields = shown
-            return {"pay": person["pay"]}
-
-    schema = schema_of(ma, {"people": ma.fields.List(ma.fields.Nested(Person))})
-    pay = {"gross": 1, "grade": "x"}
-    for _ in range(4):
-        log.attempt(schema.dump, {"people": [{"public": 1, "pay": pay}, {"pay": pay}]})
-        log.attempt(schema.load, {"people": [{"public": 1, "pay": pay}, {"pay": pay}]})
-
-
 # ---- Fields that resolve their schema in another way ------------------------------------
 
 

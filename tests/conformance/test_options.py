@@ -217,27 +217,23 @@ def test_the_engine_answers_for_a_class_whose_plan_is_declined():
     assert loaded == {"a": 1, "inner": {"b": 7}}
 
 
-@pytest.mark.parametrize("name", ["set_value", "ValidationError", "missing", "Mapping"])
+@pytest.mark.parametrize(
+    "name",
+    ["set_value", "ValidationError", "missing", "Mapping", "the class's", "the instance's"],
+)
 def test_a_declined_class_and_a_replaced_function(ma, log, name):
-    schema = _declined(ma, log)()
-    log.attempt(schema.load, DECLINED_INPUTS[0])
-    module = __import__(f"{ma.__name__}.schema", fromlist=["schema"])
-    replaced = {"set_value": log.spy("set_value", module.set_value), "Mapping": list}
-    log.patch(module, name, replaced.get(name, KeyError))
-    for given in DECLINED_INPUTS:
-        log.attempt(schema.load, given)
-
-
-@pytest.mark.parametrize("where", ["the class", "the instance"])
-def test_a_declined_class_with_its_own_call_and_store(ma, log, where):
     cls = _declined(ma, log)
     schema = cls()
     log.attempt(schema.load, DECLINED_INPUTS[0])
+    module = __import__(f"{ma.__name__}.schema", fromlist=["schema"])
     own = log.spy("_call_and_store", ma.Schema._call_and_store)
-    if where == "the class":
+    if name == "the class's":
         cls._call_and_store = staticmethod(own)
-    else:
+    elif name == "the instance's":
         schema._call_and_store = own
+    else:
+        replaced = {"set_value": log.spy("set_value", module.set_value), "Mapping": list}
+        log.patch(module, name, replaced.get(name, KeyError))
     for given in DECLINED_INPUTS:
         log.attempt(schema.load, given)
 

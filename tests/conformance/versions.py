@@ -1,9 +1,5 @@
-"""Classes that CPython has no number left for.
-
-Since 3.13 a class is numbered at most 1,000 times: after as many changes nothing can watch it, and
-what rests on it is no longer planned. The scenarios change ``Schema`` more often than that, and
-would go on to compare upstream's code with itself.
-"""
+"""Numbers for ``Schema``, of which CPython gives a class no more than 1,000 since 3.13: the
+scenarios change it more often, and what nothing can watch is no longer planned."""
 
 import ctypes
 import itertools
