@@ -93,45 +93,11 @@ def count_name(self, value):
         vars(self)["name"] = f"{value}!"
 
 
-def note_binding(log):
-    def _bind_to_schema(self, field_name, parent):
-        log("binding", field_name, self.parent is None, sorted(vars(parent)))
-        super(type(self), self)._bind_to_schema(field_name, parent)
-
-    return _bind_to_schema
-
-
-BOUND_OTHERWISE = {
-    "own _bind_to_schema": lambda log: {"_bind_to_schema": note_binding(log)},
-    "a computed key": lambda log: {"data_key": property(lambda self: "K", lambda self, key: None)},
-    "a computed name": lambda log: {
-        "name": property(lambda self: vars(self).get("name"), count_name)
-    },
-    "own __setattr__": lambda log: {
-        "__setattr__": lambda self, name, value: (
-            log("set", name) if name in ("parent", "root") else None,
-            object.__setattr__(self, name, value),
-        )[0]
-    },
-    "__setattr__ of object": lambda log: {"__setattr__": object.__setattr__},
-    "a name of the class": lambda log: {"root": None},
-}
-
-
-@pytest.mark.parametrize("change", BOUND_OTHERWISE)
-def test_fields_that_are_bound_in_their_own_way(ma, log, change):
-    Own = type("Own", (ma.fields.Integer,), BOUND_OTHERWISE[change](log))
-    rename = HOOKS["rename"]
-    cls = schema(ma, id=Own(), on_bind_field=lambda self, *args: rename(self, log, *args))
-    make_some(cls)
-    for _ in range(2):
-        made = cls()
-        state(log, made)
-        log("dumped", log.attempt(made.dump, {"id": 1, "name": "n"}))
-        log("loaded", log.attempt(made.load, {"ID": "1", "K": 2, "NAME": "n"}))
-
-
 FIELD_CHANGES = {
+    "a computed key": {"data_key": property(lambda self: "K", lambda self, key: None)},
+    "a computed name": {"name": property(lambda self: vars(self).get("name"), count_name)},
+    "__setattr__ of object": {"__setattr__": object.__setattr__},
+    "a name of the class": {"root": None},
     "own __deepcopy__": {"__deepcopy__": lambda self, memo: self},
     "own __copy__": {"__copy__": lambda self: self},
     "own __reduce_ex__": {"__reduce_ex__": lambda self, protocol: (ValueError, ("copied",))},
@@ -158,7 +124,8 @@ def taking_part(ma, log, name):
 
     def method(self, *args, **kwargs):
         if name not in ("__getattribute__", "__setattr__") or args[0] in ("name", "parent"):
-            log(name, *args[:1] if name == "_bind_to_schema" else ())
+            binds = name == "_bind_to_schema"
+            log(name, *[args[0], self.parent is None, sorted(vars(args[1]))] if binds else ())
         if name == "__getattr__":
             raise AttributeError(args[0])
         if name == "__bool__":
@@ -180,16 +147,23 @@ def test_fields_that_are_copied_and_bound_in_their_own_way(ma, log, change, hook
     members = FIELD_CHANGES.get(change) or taking_part(ma, log, change)
     own = type("Own", (ma.fields.String,), dict(members))
     inside = ma.fields.Dict(keys=own(), values=ma.fields.Tuple([own()]))
-    hook = {"on_bind_field": lambda self, name, field: log("bind", name)} if hooked else {}
+
+    def on_bind_field(self, name, field):
+        log("bind", name)
+        HOOKS["rename"](self, log, name, field)
+
+    hook = {"on_bind_field": on_bind_field} if hooked else {}
     cls = schema(ma, own=own(), listed=ma.fields.List(own()), inside=inside, **hook)
     if change == "slots":
         cls._declared_fields["own"].more = "more"
-    for _ in range(5):
+    for number in range(EXAMINED + 2):
         made = log.attempt(cls)
         if isinstance(made, Exception):
             continue
+        if number > EXAMINED:
+            state(log, made)
         log.attempt(made.dump, {"own": 1, "listed": ["y"], "inside": {"k": ("v",)}})
-        log.attempt(cls().load, {"own": "x", "ID": 1})
+        log.attempt(cls().load, {"own": "x", "OWN": "y", "ID": 1, "K": 2}, unknown="exclude")
         field = made.fields["own"]
         declared = cls._declared_fields["own"]
         log("field", field is declared, type(field).__name__, list(vars(field)))
