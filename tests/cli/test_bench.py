@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import time
-from types import SimpleNamespace
 
 import pytest
 
 from althaia.cli import CommandError
 from althaia.cli.worker import read_records
 from althaia.trust.differences import written
+from tests.unlike import OBJECTS, unlike
 
 MODULE = """\
 import enum
@@ -199,23 +199,7 @@ def test_what_was_measured_is_said(bench):
     assert "no database, framework or JSON around them" in said
 
 
-LOOP = []
-LOOP.append(LOOP)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (LOOP, [[]]),
-        (1, 1.0),
-        (1, True),
-        ("1", 1),
-        ([1], (1,)),
-        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
-        (SimpleNamespace(a=1), SimpleNamespace(a=2)),
-        (None, {}),
-    ],
-)
+@unlike(*OBJECTS)
 def test_values_of_different_types_or_order_are_described_differently(one, other):
     assert written(one) != written(other)
     assert json.dumps(written(one))

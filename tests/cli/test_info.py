@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,15 +15,6 @@ from althaia.switch import status
 from tests.engine import HAS_ENGINE, NEEDS_ENGINE
 
 ROOT = Path(althaia.__file__).parent.parent
-
-
-@pytest.fixture
-def copied(tmp_path):
-    ignore = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "althaia", tmp_path / "althaia", ignore=ignore)
-    if (queue := ROOT / "patches").is_dir():  # A wheel has it in althaia.
-        shutil.copytree(queue, tmp_path / "patches")
-    return tmp_path
 
 
 def show(run, *words, **options):

@@ -6,7 +6,6 @@ from pathlib import Path
 import marshmallow
 import pytest
 
-import althaia
 from tests.cli.test_compare import PLANTED, SHOP
 from tests.engine import NEEDS_ENGINE
 
@@ -60,15 +59,10 @@ def add_filter(project, category):
 
 
 @pytest.fixture
-def release_with_warnings(project):
+def release_with_warnings(copied, project):
     """A marshmallow, and our copy of it, with a warning class of its own (4.4.0 has none)."""
-    ignore = shutil.ignore_patterns("__pycache__")
-    ours = Path(althaia.__file__).parent
-    shutil.copytree(ours, project / "althaia", ignore=ignore)
-    if (queue := ours.parent / "patches").is_dir():  # A wheel has it in althaia.
-        shutil.copytree(queue, project / "patches")
-    shutil.copytree(Path(marshmallow.__file__).parent, project / "marshmallow", ignore=ignore)
-    for package in (project / "althaia" / "marshmallow", project / "marshmallow"):
+    shutil.copytree(Path(marshmallow.__file__).parent, copied / "marshmallow")
+    for package in (copied / "althaia" / "marshmallow", copied / "marshmallow"):
         if package.is_dir():  # A pure build has no copy.
             (package / "warnings.py").write_text("class OldSchemaWarning(UserWarning): ...\n")
     return "marshmallow.warnings.OldSchemaWarning"

@@ -11,21 +11,14 @@ import pytest
 from tests.interpreters import words_of_cpython
 from tests.redirect.processes import IS_OURS
 
-SCRIPT = """
+SEEN = """
 import json, sys
-print(json.dumps([sys.argv, sys.path, sorted(globals()), __name__, __file__, __spec__ is None,
-                  __package__, __doc__, type(__loader__).__name__, globals().get("__cached__"),
-                  __builtins__.__name__, sys.modules["__main__"].__dict__ is globals()]))
-"""
-COMMAND = """
-import json, sys
-print(json.dumps([sys.argv, sys.path, sorted(globals()), __name__, __spec__ is None, __package__,
-                  __doc__, __loader__.__name__, __builtins__.__name__]))
-"""
-MODULE = """
-import json, sys
-print(json.dumps([sys.argv, sys.path, sorted(globals()), __name__, __file__, __spec__.name,
-                  __package__, __doc__, type(__loader__).__name__, globals().get("__cached__")]))
+has = globals().get
+print(json.dumps([sys.argv, sys.path, sorted(globals()), __name__, has("__file__"),
+                  has("__cached__"), __spec__ and __spec__.name, __package__, __doc__,
+                  type(__loader__).__name__, getattr(__loader__, "__name__", None),
+                  __builtins__.__name__,
+                  sys.modules["__main__"].__dict__ is globals()]))
 """
 FAILING = """\
 def inner():
@@ -73,14 +66,14 @@ def same(run, *words, **options):
 def folder(tmp_path):
     files = {
         "scripts/neighbour.py": "value = 1\n",
-        "scripts/show.py": SCRIPT,
-        "script.py": SCRIPT,
+        "scripts/show.py": SEEN,
+        "script.py": SEEN,
         "info": "print('a script with the name of a command')\n",
         "package/__init__.py": "",
-        "package/show.py": MODULE,
-        "package/__main__.py": MODULE,
+        "package/show.py": SEEN,
+        "package/__main__.py": SEEN,
         "package/fail.py": FAILING,
-        "folder/__main__.py": MODULE,
+        "folder/__main__.py": SEEN,
         "fail.py": FAILING,
         "syntax.py": "x = 1\ny = (\n",
     }
@@ -88,7 +81,7 @@ def folder(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     with zipfile.ZipFile(tmp_path / "archive.pyz", "w") as archive:
-        archive.writestr("__main__.py", MODULE)
+        archive.writestr("__main__.py", SEEN)
     (tmp_path / "latin.py").write_bytes(b"# -*- coding: latin-1 -*-\nprint(ascii('\xe9'))\n")
     (tmp_path / "bom.py").write_bytes(b"\xef\xbb\xbfprint('after the mark')\n")
     return tmp_path
@@ -101,9 +94,9 @@ def folder(tmp_path):
         ["./script.py", "a", "-b", "--json", ""],
         ["scripts/show.py", "-m", "x"],
         ["scripts/../script.py"],
-        ["-c", COMMAND],
-        ["-c", COMMAND, "a", "-c", "b"],
-        [f"-c{COMMAND}", "a"],
+        ["-c", SEEN],
+        ["-c", SEEN, "a", "-c", "b"],
+        [f"-c{SEEN}", "a"],
         ["-m", "package", "a"],
         ["-m", "package.show", "--help", "a"],
         ["-mpackage.show"],

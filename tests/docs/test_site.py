@@ -33,14 +33,3 @@ def test_every_variable_and_public_name_is_there(site):
         assert name.startswith("_") or f"althaia.{name}" in shown, name
     # Options keep both hyphens.
     assert "–source" not in page(site, "commands")
-
-
-def test_pages_say_first_what_they_are_for(site):
-    for source in sorted((ROOT / "docs").glob("*.md")):
-        lines = source.read_text("utf-8").splitlines()
-        assert "```{toctree}" not in lines, "GitHub shows it as it stands"
-        if lines[0].startswith("```{include}"):
-            continue
-        assert lines[0].startswith("# "), source.name
-        if source.name != "index.md":
-            assert lines[2].startswith("For "), f"{source.name} does not say first for whom it is"

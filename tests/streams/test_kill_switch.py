@@ -1,11 +1,7 @@
 """One application with all adapters: the kill switch changes which marshmallow runs, no byte."""
 
-import shutil
-from pathlib import Path
-
 import pytest
 
-import althaia
 from tests import releases
 from tests.redirect.processes import succeed
 
@@ -128,15 +124,6 @@ def test_another_release(redirected, version, disable, tmp_path):
     env = {"PYTHONPATH": str(releases.installed(version)), "ALTHAIA_DISABLE": disable}
     served = f"import importlib.metadata as m\nassert m.version('marshmallow') == '{version}'"
     assert succeed("-c", f"{APPLICATION}\n{served}", cwd=tmp_path, env=env) == redirected
-
-
-def test_a_pure_build(redirected, tmp_path):
-    package = Path(str(althaia.__file__)).parent
-    left_out = shutil.ignore_patterns("*.so", "*.pyd", "*.pyx", "*.c", "__pycache__")
-    shutil.copytree(package, tmp_path / "althaia", ignore=left_out)
-    assert succeed("-c", APPLICATION, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}) == redirected
-    said = succeed("-m", "althaia", "info", cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)})
-    assert "plans             none" in said
 
 
 def test_a_real_schema_in_a_redirected_process(tmp_path):
