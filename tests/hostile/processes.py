@@ -4,8 +4,6 @@ import json
 import os
 import platform
 import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.redirect import processes
 
 ROOT = Path(__file__).parents[2]
 OURS = ("plans", "no plans")
@@ -71,17 +71,11 @@ def run_side_by_side(program, libraries, *words, timeout):
 @cache
 def run(program, library, *words, timeout=300):
     """Run ``tests.hostile.programs.<program>`` once for all the tests that look at it."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("ALTHAIA_")}
+    environment = dict.fromkeys((k for k in os.environ if k.startswith("ALTHAIA_")), "")
     environment["ALTHAIA_PLANS"] = "0" if library == "no plans" else "1"
     module = f"tests.hostile.programs.{program}"
-    done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-m", module, library, *words],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-    )
+    words = "-X", "faulthandler", "-m", module, library, *words
+    done = processes.run(*words, cwd=ROOT, env=environment, timeout=timeout)
     results = {}
     tried = None
     for line in done.stdout.splitlines():

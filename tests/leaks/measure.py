@@ -164,20 +164,19 @@ def loadable(schema):
     return data
 
 
-def texts(rounds):
+def texts(rounds, cls=Everything, write=json.dumps):
     """Text in both directions, valid and not."""
-    schema, row, plain = Everything(), Row(), Inner()
-    text = json.dumps(loadable(schema))
-    worse = '{"a": "x", "b": 1, "c": [{}]}'
+    schema, row = cls(), Row()
+    text = write(loadable(schema))
+    worse = write({"integer": "x", "string": 1, "inner": {"c": [{}]}})
 
     def work():
         schema.dumps(row)
         schema.dumps([row, row], many=True)
         schema.loads(text)
-        plain.loads(plain.dumps({"a": 1, "b": "x"}))
-        attempt(plain.loads, worse)
-        attempt(plain.loads, worse[:-1])
-        attempt(plain.dumps, {"a": "x"})
+        attempt(schema.loads, text[:-1])
+        attempt(schema.loads, worse)
+        attempt(schema.dumps, {"integer": "x"})
 
     return grown(work, rounds, schema, row, text, worse, *schema.fields.values())
 
@@ -207,23 +206,8 @@ def packed(rounds):
         from althaia import msgpack
     except ImportError:
         return grown(lambda: None, rounds)
-
-    class Packed(Everything):
-        class Meta:
-            render_module = msgpack
-
-    schema, row = Packed(), Row()
-    data = msgpack.dumps(loadable(schema))
-
-    def work():
-        schema.dumps(row)
-        schema.dumps([row, row], many=True)
-        schema.loads(data)
-        attempt(schema.loads, data[:-1])
-        attempt(schema.loads, msgpack.dumps({"integer": "x"}))
-        attempt(schema.dumps, {"integer": "x"})
-
-    return grown(work, rounds, schema, row, data, *schema.fields.values())
+    packing = type("Meta", (), {"render_module": msgpack})
+    return texts(rounds, type("Packed", (Everything,), {"Meta": packing}), msgpack.dumps)
 
 
 def changes(rounds):

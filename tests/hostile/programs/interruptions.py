@@ -48,31 +48,6 @@ JOBS = jobs("dump") | jobs("load") | jobs("dumps")
 JOBS["load wrong"] = lambda: Item(many=True).validate(WRONG_ROWS)
 
 
-class Turns:
-    """A thread that gives up its turn at once and notes how long it waits for the next."""
-
-    def __init__(self):
-        self.waits = []
-        self._running = True
-        self._thread = threading.Thread(target=self._run)
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._running = False
-        self._thread.join()
-
-    def _run(self):
-        before = process_time()
-        while self._running:
-            sleep(0)
-            now = process_time()
-            self.waits.append(now - before)
-            before = now
-
-
 def interrupt(job):
     """Seconds from SIGINT to KeyboardInterrupt in the caller."""
     # A shell starts background programs with the signal ignored.
@@ -103,57 +78,56 @@ def ring(*_):
     raise Alarm
 
 
-def alarm(job):
-    """Seconds from SIGPROF to the exception its handler raises."""
-
+def until_alarm(job, seconds):
+    """Seconds from SIGPROF to the exception that its handler raises."""
     signal.signal(signal.SIGPROF, ring)
     start = process_time()
-    signal.setitimer(signal.ITIMER_PROF, AFTER)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         while True:
             job()
     except Alarm:
-        return process_time() - start - AFTER
+        return process_time() - start - seconds
 
 
 def waits(job):
-    """The median and the longest wait of another thread during half a second of the job."""
+    """The longest and the median time that another thread, which gives up each of its turns at
+    once, waits for the next during half a second of the job."""
+    found, ended = [], threading.Event()
 
-    signal.signal(signal.SIGPROF, ring)
-    with Turns() as turns:
-        signal.setitimer(signal.ITIMER_PROF, 0.5)
-        try:
-            while True:
-                job()
-        except Alarm:
-            pass
-    ordered = sorted(turns.waits)
-    return {"median": ordered[len(ordered) // 2], "longest": ordered[-1]}
+    def run():
+        before = process_time()
+        while not ended.is_set():
+            sleep(0)
+            now = process_time()
+            found.append(now - before)
+            before = now
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    until_alarm(job, 0.5)
+    ended.set()
+    thread.join()
+    return max(found), sorted(found)[len(found) // 2]
 
 
-def soonest(measure, job):
+def least(measure, enough):
     """The best of a few tries: a collection of garbage adds to some of them."""
-    best = measure(job)
+    best = measure()
     for _ in range(TRIES):
-        if best < 0.05:
+        if best < enough:
             break
-        best = min(best, measure(job))
+        best = min(best, measure())
     return best
 
 
 for name, work in JOBS.items():
     begin(name)
-    shortest = waits(work)
-    for _ in range(TRIES):
-        if shortest["longest"] < 0.1:
-            break
-        shortest = min(shortest, waits(work), key=lambda one: one["longest"])
-    report(
-        name,
-        {
-            "interrupt": soonest(interrupt, work),
-            "alarm": soonest(alarm, work),
-            "median wait": shortest["median"],
-            "longest wait": shortest["longest"],
-        },
-    )
+    longest, median = least(lambda work=work: waits(work), (0.1,))
+    found = {
+        "interrupt": least(lambda work=work: interrupt(work), 0.05),
+        "alarm": least(lambda work=work: until_alarm(work, AFTER), 0.05),
+        "median wait": median,
+        "longest wait": longest,
+    }
+    report(name, found)
