@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.cases import CASES, select
+from benchmarks.cases import CASES
 from benchmarks.cases.calls import Invalid
 from benchmarks.equality import difference
 from benchmarks.rows import both
@@ -26,10 +26,3 @@ def test_both_sides_give_the_same_and_give_it_again(name):
         assert not isinstance(expected, Invalid), expected.messages
         # validate() returns the errors, and these objects have none.
         assert expected == {} if name == "validate-small" else expected
-
-
-def test_a_name_is_found_by_a_part_of_it():
-    assert [case.name for case in select("orders")] == ["orders"]
-    assert {case.name for case in select("orders-inv")} == {"load-orders-invalid"}
-    with pytest.raises(LookupError, match="there are: quotes-1, "):
-        select("no such case")

@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.cases import CASES
 from benchmarks.command import cell
-from benchmarks.libraries import HAND_WRITTEN, OURS, UPSTREAM, Library
-from benchmarks.processes import Contestant, WorkerFailed, contestants, measure
+from benchmarks.libraries import HAND_WRITTEN, OURS, UPSTREAM
+from benchmarks.processes import WorkerFailed, contestants, measure
 
 SMALL = CASES["small"]
 
@@ -73,19 +73,3 @@ def test_three_real_processes():
     wrong = {name: result.wrong or result.failed for name, result in measured.results.items()}
     assert wrong == dict.fromkeys(("upstream", "althaia", "hand-written"))
     assert all(result.ratio.median > 0 for result in measured.results.values())
-
-
-def test_a_library_that_does_not_start_is_named():
-    missing = Library("missing", "Missing", "no_such_runner", None)
-    with contestants([UPSTREAM, missing]) as (running, absent):
-        assert [contestant.library for contestant in running] == [UPSTREAM]
-        assert "no_such_runner" in absent["missing"]
-
-
-def test_a_failure_in_a_worker_is_a_traceback_here():
-    contestant = Contestant(UPSTREAM)
-    try:
-        with pytest.raises(WorkerFailed, match="KeyError"):
-            contestant.ask("prepare", case="nope", objects=1, output="", seconds=0, collector=False)
-    finally:
-        contestant.close()

@@ -64,19 +64,3 @@ def test_the_page(tmp_path, monkeypatch):
     assert "stops at the first error" in said
     assert "3.11.7 (GCC 12) on A processor, 2 cores" in line("A processor")
     assert line("msgspec 0.22.0")
-
-
-def test_a_later_run_of_some_keeps_what_an_earlier_one_said_of_the_others():
-    small = case("small", {"althaia": result(5.0), "msgspec": result(14.0)})
-    earlier = {**RUN, "cases": [small, case("orders", {"althaia": result(8.0)})]}
-    later = {
-        **RUN,
-        "libraries": {"althaia": {"label": "althaia", "versions": {}, "absent": None}},
-        "cases": [case("small", {"althaia": result(6.0)})],
-    }
-    both = results.merged(earlier, later)
-    cases = {one["name"]: one["results"] for one in both["cases"]}
-    assert cases.keys() == {"small", "orders"}
-    assert cases["small"]["althaia"]["ratio"]["median"] == 6.0
-    assert cases["small"]["msgspec"]["ratio"]["median"] == 14.0
-    assert set(both["libraries"]) == {"upstream", "althaia", "msgspec"}

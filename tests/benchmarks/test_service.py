@@ -14,7 +14,7 @@ if not Path("/proc/self/clear_refs").exists():
     pytest.skip("the benchmark of a service needs Linux", allow_module_level=True)
 
 import althaia
-from benchmarks.service import compare, latency, servers
+from benchmarks.service import compare
 from benchmarks.service.client import Request, RequestFailed, load
 from benchmarks.service.profiler import Profiler
 from tests.redirect import processes
@@ -101,14 +101,6 @@ def test_equal_failures_are_no_success(fakes):
         load(fakes["status"].address, lambda n: Request("/"), 10, 3)
 
 
-def test_a_server_that_dies_is_an_error_with_its_last_words(tmp_path):
-    kind = servers.Kind("x", "a server", (), ("-c", "raise SystemExit('no {fd}')"))
-    server = servers.Server(kind, {}, tmp_path / "log")
-    server._process.wait()
-    with pytest.raises(servers.ServerFailed, match=r"a server ended with code 1:\nno \d+"):
-        server.wait()
-
-
 def test_the_profiler_tells_the_parts_apart():
     import marshmallow
 
@@ -144,14 +136,3 @@ def test_the_profiler_tells_the_parts_apart():
     assert parts["collector"] > 0
     assert parts["database"] == parts["orm"] == 0
     assert sum(parts.values()) == pytest.approx(spent, rel=0.25)
-
-
-@pytest.mark.timeout(120)
-def test_pings_and_dumps_at_once(monkeypatch):
-    pytest.importorskip("uvicorn")
-    pytest.importorskip("starlette")
-    monkeypatch.setattr(latency, "OBJECTS", 500)
-    point = latency.point(latency.UVICORN, latency.WAYS[0], connections=20, seconds=1.0)
-    assert point["pings"] >= 45
-    assert 0 < point["p50_ms"] <= point["p99_ms"] <= point["most_ms"]
-    assert point["dumps"] > 0

@@ -6,7 +6,7 @@ import pytest
 
 from buildtools import lock as locks
 from buildtools.errors import BuildError
-from buildtools.upstream import from_distribution, from_folder
+from buildtools.upstream import from_distribution
 
 
 def test_sdist_matches_the_lock(pinned, locked):
@@ -41,22 +41,6 @@ def test_rendering_and_reading_agree(layout, locked, tmp_path):
         locks.read(path)
     path.write_text(locks.render(locked), "utf-8")
     assert locks.read(path) == locked
-
-
-def test_folders_that_lack_something_are_refused(tmp_path):
-    package = tmp_path / "deep" / "er" / "src" / "marshmallow"
-    package.mkdir(parents=True)
-    for folder, made, said in (
-        (tmp_path, None, r"without src/marshmallow/schema\.py"),
-        (package.parents[1], package / "schema.py", "no LICENSE beside it"),
-        (package.parents[1], package.parents[1] / "LICENSE", "says which release of marshmallow"),
-    ):
-        if made:
-            made.touch()
-        with pytest.raises(BuildError, match=said):
-            from_folder(folder)
-    (package.parents[1] / "PKG-INFO").write_text("Name: marshmallow\nVersion: 4.4.0\n")
-    assert from_folder(package.parents[1]).version == "4.4.0"
 
 
 @pytest.mark.slow

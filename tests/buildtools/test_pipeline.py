@@ -98,16 +98,6 @@ def test_an_error_is_one_message_and_an_exit_code(tree, layout, pinned, capsys):
     assert "ALTHAIA_UPSTREAM names a folder without src/marshmallow/schema.py" in said
     assert "\n  -> " in said
     assert "Traceback" not in said
-    # So is a patch that does not fit.
-    copy = tree.root / "upstream"
-    shutil.copytree(sources(layout), copy)
-    schema = copy / "src" / "marshmallow" / "schema.py"
-    text = schema.read_text("utf-8")
-    schema.write_text(text.replace("error_store = ErrorStore()", "error_store = ErrorStore( )"))
-    assert main(tree.root, {"ALTHAIA_PURE_BUILD": "1", "ALTHAIA_UPSTREAM": str(copy)}) == 1
-    said = capsys.readouterr().err
-    assert "patches/seam-load.patch" in said
-    assert "inside Schema._do_load of schema.py" in said
 
 
 @pytest.mark.parametrize(("value", "answer"), [("1", True), ("", False), ("0", False)])

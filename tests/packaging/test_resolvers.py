@@ -9,12 +9,10 @@ import http.server
 import json
 import subprocess
 import sys
-import tempfile
 import threading
 import tomllib
 import zipfile
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 
@@ -112,33 +110,7 @@ def by_uv(address, *wanted):
     return dict(line.split("==") for line in out.split())
 
 
-def by_poetry(address, *wanted):
-    # poetry-core alone makes an importable "poetry".
-    if find_spec("poetry") is None or find_spec("poetry.__main__") is None:
-        pytest.skip("poetry is not installed here")
-    with tempfile.TemporaryDirectory() as folder:
-        project = Path(folder, "pyproject.toml")
-        project.write_text(
-            f"""
-            [project]
-            name = "application"
-            version = "1"
-            requires-python = ">=3.11,<4"
-            dependencies = {list(wanted)}
-            [tool.poetry]
-            package-mode = false
-            [[tool.poetry.source]]
-            name = "local"
-            url = "{address}"
-            priority = "primary"
-            """
-        )
-        run("poetry", "lock", "--no-interaction", "--no-cache", "--directory", folder)
-        locked = tomllib.loads(Path(folder, "poetry.lock").read_text("utf-8"))["package"]
-    return {each["name"]: each["version"] for each in locked}
-
-
-INSTALLERS = {"pip": by_pip, "uv": by_uv, "poetry": by_poetry}
+INSTALLERS = {"pip": by_pip, "uv": by_uv}
 
 
 @pytest.mark.parametrize("beside", BESIDE)

@@ -171,11 +171,6 @@ def test_threads_do_not_mix_their_paths():
     }
 
 
-def test_nobody_gets_a_note_who_has_not_asked():
-    notes.switch(False)
-    assert notes_of(Order().dump, {"lines": [BAD]}) == []
-
-
 PROGRAM = """
 import althaia
 {first}
