@@ -27,8 +27,13 @@ cdef inline field_of_call(
 
 
 cdef nested_field(field, InstanceDict state)
-cdef nested_schema(field, parent, InstanceDict state)
-cdef plucked_key(field, schema)
-cdef int64_t times_rebound() noexcept
+cdef bint has_prototypes_fields(InstanceDict state)
+cdef bint materialise_if_touched(schema, InstanceDict state)
+cdef made_with(cls, dict attributes)
+cdef own_copy(nested, field)
+cdef int record_copy(nested, field, copied)
+# How often the fields of a schema were bound again. Upstream's code copies a nested schema
+# instance. The copies share the fields inside fields, so that binding one copy changes the others.
+cdef int64_t rebound
 
 cdef hooked_prototype(schema, InstanceDict state, int direction)

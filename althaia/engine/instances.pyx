@@ -34,23 +34,20 @@ from althaia.engine.analysis import (
 from althaia.engine.plan import static
 
 from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL, althaia_count, althaia_counted, althaia_dict_or_none,
-    althaia_has_weak_references, althaia_is_simply_true, althaia_same_entries,
-    althaia_type_lookup, althaia_write_int,
+    ALTHAIA_HAS_GIL, althaia_count, althaia_dict_or_none, althaia_has_weak_references,
+    althaia_same_entries, althaia_type_lookup, althaia_write_int,
 )
 from althaia.engine.analysis cimport copies_simply
 from althaia.engine.plan cimport (
     ABSENT, DUMP, EMPTY, HANDED_OUT, HIDDEN, INNER, LAZY, ORDINARY, UNBOUND, Guard, Instance,
-    InstanceDict, State, adopt_instances, collect_again, existing_dict,
-    fields_inside, instance_dict, lacks_attributes, new_instance, put_dict, snapshot, state_now,
-    stop_collecting, upstream, vars_of,
+    InstanceDict, State, adopt_instances, collect_again, existing_dict, fields_inside,
+    instance_dict, lacks_attributes, new_instance, put_dict, snapshot, state_now, stop_collecting,
+    upstream, vars_of,
 )
 
-include "instances/clone.pyx"
 include "instances/blueprint.pyx"
 include "instances/prototype.pyx"
 include "instances/construction.pyx"
 include "instances/hooked.pyx"
 include "instances/lazy.pyx"
 include "instances/nested_copy.pyx"
-include "instances/nested_schema.pyx"

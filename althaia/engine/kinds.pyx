@@ -28,6 +28,7 @@ from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 
 from althaia import seam
+from althaia.engine.instances import materialise_if_lazy
 from althaia.engine.objects.known_code import is_known
 from althaia.engine.plan import NotPlannable, definers
 from althaia.engine.planner import (
@@ -36,17 +37,21 @@ from althaia.engine.planner import (
 from althaia.engine.run import CallDumpStep, CallLoadStep, LengthCheck, check_for
 
 from althaia.cpython.primitives cimport (
-    althaia_count, althaia_dict_item, althaia_enter, althaia_is_simply_true, althaia_leave,
-    althaia_tick,
+    althaia_count, althaia_counted, althaia_dict_item, althaia_enter, althaia_is_simply_true,
+    althaia_leave, althaia_tick, althaia_type_lookup,
 )
 from althaia.cpython.temporal cimport (
     PyDateTime_CheckExact, PyDateTime_DATE_GET_TZINFO, PyDateTime_DELTA_GET_DAYS,
     PyDateTime_DELTA_GET_MICROSECONDS, PyDateTime_DELTA_GET_SECONDS, PyDelta_CheckExact,
     import_temporal,
 )
-from althaia.engine.instances cimport nested_field, nested_schema, plucked_key, times_rebound
+from althaia.engine.instances cimport (
+    has_prototypes_fields, made_with, materialise_if_touched, nested_field, own_copy, rebound,
+    record_copy,
+)
 from althaia.engine.plan cimport (
-    ABSENT, DUMP, EXTRAORDINARY, LOAD, Counters, Plan, althaia_completed, static, upstream,
+    ABSENT, DUMP, EMPTY, EXTRAORDINARY, LOAD, Counters, InstanceDict, Plan, althaia_completed,
+    existing_dict, lacks_attributes, static, upstream, vars_of,
 )
 from althaia.engine.planner cimport usable_plan
 from althaia.engine.run cimport (
@@ -81,6 +86,7 @@ include "kinds/moments.pyx"
 include "kinds/periods.pyx"
 include "kinds/enums.pyx"
 include "kinds/containers.pyx"
+include "kinds/nested_schema.pyx"
 include "kinds/nested.pyx"
 include "kinds/calls.pyx"
 include "kinds/webargs.pyx"

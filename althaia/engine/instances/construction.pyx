@@ -8,6 +8,7 @@ lazy unless user code binds fields. The first statement of ``_init_fields`` call
 cdef extern from "Python.h":
     object PyObject_GenericGetAttr(object obj, object name)
 
+cdef int64_t rebound = 0
 # Whether upstream's functions are interpreted, so that debuggers and profilers see their frames.
 cdef bint have_frames = False
 cdef str INIT = "__init__"
@@ -199,7 +200,21 @@ cdef dict merged_messages(defaults, tuple classes, own):
     return messages
 
 
-# ---- Binding ----------------------------------------------------------------------------
+# ---- Copying and binding fields --------------------------------------------------------
+
+
+def copied_fields(declared, deepcopy):
+    """Return what ``deepcopy(declared)`` returns, in ``Schema.__init__``: a field with two names is
+    copied once."""
+    cdef dict memo = {}, copies = {}
+    if not copies_simply(upstream, declared, deepcopy):
+        return deepcopy(declared)
+    for name, field in (<dict>declared).items():
+        copied = memo.get(id(field))
+        if copied is None and field is not None:
+            copied = memo[id(field)] = clone(field)
+        copies[name] = copied
+    return copies
 
 
 def binding(schema):

@@ -56,7 +56,6 @@ def connect_lazy():
         althaia_intercepted_bits[place >> 6 & 3] |= <uint64_t>1 << (place & 63)
     althaia_intercepted_names, althaia_interceptor = <PyObject*>intercepted, lazy_getattr
     have_frames = type(upstream.schema_attributes[INIT]) is FunctionType
-    connect_nested()
     for cls in classes:
         adopt_instances(cls)
         classes += type.__subclasses__(cls)
@@ -201,6 +200,26 @@ cdef own_field(field, InstanceDict state, schema):
             collect_again(collecting)
 
 
+cdef bint has_prototypes_fields(InstanceDict state):
+    """Return whether the fields that a schema's plan uses may be a prototype's, so that the schema
+    needs its own. A lazy copy of a nested instance has the fields of that instance."""
+    return (
+        state is not None
+        and state.instance is not None
+        and state.instance.prototype is not None
+        and (<Prototype>state.instance.prototype).original is None
+    )
+
+
+cdef nested_field(field, InstanceDict state):
+    """Return the field of the call's schema for a nested field of a plan, of which only the schema
+    is needed.
+
+    :param state: the schema's dictionary as the call began.
+    """
+    return own_field(field, state, None) if has_prototypes_fields(state) else field
+
+
 cdef real_field(field, parent, InstanceDict state):
     """Return the parent's own field for a field of a plan, because user code will get the field.
 
@@ -224,10 +243,9 @@ cdef lazy_getattr(obj, name):
     """Called before an attribute of ``intercepted`` is read that the instance lacks. Materialise
     the instance. Return the attribute, or None if it is read as usual."""
     cdef InstanceDict state = existing_dict(obj)
-    if name in MADE_ALONE and state_now(state) > UNBOUND:
-        materialise(obj, state, name)
-    else:
-        materialise_if_lazy(obj)
+    if lacks_attributes(state):
+        alone = name in MADE_ALONE and state_now(state) != UNBOUND
+        materialise(obj, state, name if alone else None)
     if name == GET_STATE and althaia_type_lookup(type(obj), name) is object_state:
         return MethodType(plain_state, obj)
     return None

@@ -4,8 +4,14 @@ For each parent upstream's code copies the instance, applies ``only`` and ``excl
 and binds the copy's fields. The copy shares its fields with the instance, so that they are bound
 already and do not change. Two such copies therefore differ only in their identity. A *lazy* copy
 runs the plans of a prototype, which is a copy that upstream's code made. It gets its mappings of
-fields when it is materialised. ``nested_schema`` calls :func:`lazy_copy` and :func:`record_copy`.
+fields when it is materialised. ``kinds/nested_schema`` calls :func:`own_copy`, and
+:func:`record_copy` if upstream's code had to make the copy.
 """
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* obj)
+
+cdef object object_new = object.__new__
 
 # The number of copies that upstream's code makes before an instance is examined, and the number of
 # prototypes of one instance.
@@ -52,8 +58,46 @@ cdef class CopyBlueprint(Blueprint):
         return True
 
 
+cdef own_copy(nested, field):
+    """Return a nested field's own copy of a schema instance, made without upstream's code; None if
+    that must copy it."""
+    if is_fresh(nested) and field.only is None and plain_names(field.exclude) == ():
+        # Upstream's code copies the instance, because others may use it. Nobody else has this one,
+        # so that it serves as its own copy.
+        if field.many is not None and upstream.nested_many_overrides:
+            nested.many = field.many
+        return nested
+    return lazy_copy(nested, field)
+
+
+cdef bint is_fresh(schema):
+    """Whether a lazy schema may serve as the copy that upstream's code makes of it.
+
+    It must have been made for this field: no user code has seen it, and neither its attributes nor
+    its class have changed since.
+    """
+    cls = type(schema)
+    if Py_REFCNT(<PyObject*>schema) != 1:
+        return False
+    cdef InstanceDict state = existing_dict(schema)
+    if (
+        state_now(state) != LAZY
+        or althaia_has_weak_references(schema)
+        or althaia_type_lookup(cls, INIT) is not upstream.schema_attributes[INIT]
+        # Upstream calls it once more, for the copy.
+        or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
+        or althaia_type_lookup(cls, "__new__") is not object_new
+        or type(cls) is not upstream.SchemaMeta
+        or (<Prototype>state.instance.prototype).blueprint.copies_bind_anew
+    ):
+        return False
+    return not materialise_if_touched(schema, state) and (
+        prototype_to_plan(schema, state) is not None
+    )
+
+
 cdef lazy_copy(nested, field):
-    """Return a lazy copy of a nested field's schema instance; None if upstream's code must copy
+    """Return a lazy copy of a nested field's schema instance; None if there is no prototype for
     it."""
     cdef InstanceDict state = existing_dict(nested), own
     cdef CopyBlueprint blueprint

@@ -6,6 +6,11 @@ from instance to instance is read once, and stored as a list of changes for each
 instance's *own field* is a copy of the prototype's field with these changes.
 """
 
+cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        pass
+    object PyType_GenericAlloc(PyTypeObject* cls, Py_ssize_t items)
+
 # How an attribute of a field is made for an instance.
 cdef enum Change:
     PARENT  # the schema to which the fields are bound
@@ -255,6 +260,19 @@ cdef OwnFields own_fields_of(Prototype prototype, OwnFields before):
     own_fields.sets = {} if before is None else PyDict_Copy(before.sets)
     own_fields.loose = NONE_LOOSE if before is None else before.loose
     return own_fields
+
+
+cdef made_with(cls, dict attributes):
+    """Return a new object of a class with this instance dictionary, without calling the class."""
+    # object.__new__ would make a dictionary on CPython 3.11, which is replaced at once.
+    made = PyType_GenericAlloc(<PyTypeObject*>cls, 0)
+    put_dict(made, attributes)
+    return made
+
+
+cdef clone(field):
+    """Return a shallow copy, as ``copy.copy`` makes it of an object without copy methods."""
+    return made_with(type(field), PyDict_Copy(vars_of(field)))
 
 
 # ---- Reading a prototype -----------------------------------------------------------------
