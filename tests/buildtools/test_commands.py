@@ -10,7 +10,7 @@ import pytest
 from buildtools import __main__ as commands
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
-from tests.buildtools.forgetting import forget
+from tests.buildtools.conftest import forget
 from tests.redirect import processes
 
 pytestmark = pytest.mark.slow

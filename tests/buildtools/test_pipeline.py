@@ -14,7 +14,7 @@ from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import compiled_modules
 from buildtools.pipeline import build, is_pure, main
-from tests.buildtools.forgetting import forget
+from tests.buildtools.conftest import forget
 from tests.redirect import processes
 
 pytestmark = pytest.mark.slow

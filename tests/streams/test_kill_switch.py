@@ -43,24 +43,21 @@ class Collecting(Plain):
 
 rows = [{"a": n, "b": "é" * n} for n in range(40)]
 
-def show(name, made):
-    print(name, made)
-
 for schema in (Row(), Plain(), Plain(many=True)):
-    show("stream", b"".join(althaia.stream(schema, iter(rows))))
-    show("lines", b"".join(althaia.stream(schema, iter(rows), lines=True, ensure_ascii=False)))
-    show("bytes", althaia.json.dump_bytes(schema, rows, many=True, ensure_ascii=False))
+    print("stream", b"".join(althaia.stream(schema, iter(rows))))
+    print("lines", b"".join(althaia.stream(schema, iter(rows), lines=True, ensure_ascii=False)))
+    print("bytes", althaia.json.dump_bytes(schema, rows, many=True, ensure_ascii=False))
 for refused in (Own(), Collecting()):
     try:
         althaia.stream(refused, rows)
     except althaia.StreamError as error:
-        show("refused", str(error).replace(collecting, "pass_collection"))
-show("indented", b"".join(althaia.stream(Row(), iter(rows[:3]), indent=2)))
+        print("refused", str(error).replace(collecting, "pass_collection"))
+print("indented", b"".join(althaia.stream(Row(), iter(rows[:3]), indent=2)))
 text = b'{"a": 1}\\n{"a": "x"}\\n{oh}\\n\\n{"b": "no a"}'
 for line in althaia.loads_stream(Plain(), io.BytesIO(text)):
-    show("line", (line.number, line.value, type(line.error).__name__, str(line.error)))
+    print("line", (line.number, line.value, type(line.error).__name__, str(line.error)))
     if isinstance(line.error, ValidationError):
-        show("messages", line.error.messages)
+        print("messages", line.error.messages)
 
 async def later():
     for each in rows:
@@ -69,7 +66,7 @@ async def later():
 async def streamed():
     return [chunk async for chunk in althaia.stream(Row(), later())]
 
-show("async", b"".join(asyncio.run(streamed())))
+print("async", b"".join(asyncio.run(streamed())))
 
 import flask
 from althaia.adapters import flask as on_flask
@@ -77,8 +74,8 @@ app = on_flask.use(flask.Flask("app"))
 with app.test_request_context():
     for lines in (False, True):
         made = on_flask.stream_response(Row(), iter(rows), lines=lines)
-        show("flask", (made.mimetype, b"".join(made.response)))
-    show("flask", on_flask.schema_response(Row(many=True), rows).get_data())
+        print("flask", (made.mimetype, b"".join(made.response)))
+    print("flask", on_flask.schema_response(Row(many=True), rows).get_data())
 
 from starlette.testclient import TestClient
 from starlette.applications import Starlette
@@ -91,13 +88,13 @@ served = Starlette(routes=[
 ])
 client = TestClient(served)
 for path in ("/one", "/all", "/later"):
-    show("starlette", client.get(path).content)
+    print("starlette", client.get(path).content)
 
 from django.conf import settings
 settings.configure(DEFAULT_CHARSET="utf-8")
 from althaia.adapters import django as on_django
-show("django", on_django.SchemaResponse(Row(many=True), rows).content)
-show("django", b"".join(on_django.SchemaStream(Row(), iter(rows))))
+print("django", on_django.SchemaResponse(Row(many=True), rows).content)
+print("django", b"".join(on_django.SchemaStream(Row(), iter(rows))))
 
 print(bool(althaia.explain(Row).summary()))
 """
