@@ -189,20 +189,8 @@ def _word(of):
 # Always read through the base type's own methods: describing must not call user code.
 
 
-def _text(describe, value, words, seen):
-    words.append(f"str {neutral(str.__str__(value))}")
-
-
-def _integer(describe, value, words, seen):
-    words.append(f"int {int.__repr__(value)}")
-
-
-def _floating(describe, value, words, seen):
-    words.append(f"float {float.__repr__(value)}")
-
-
-def _octets(describe, value, words, seen):
-    words.append(f"bytes {bytes.__repr__(bytes(value))}")
+def _own(of):
+    return lambda describe, value, words, seen: words.append(of(value))
 
 
 # These two are half of what describing takes, so they ask for the plain word themselves.
@@ -259,11 +247,10 @@ def _exception(describe, error, words, seen):
 
 
 _HOLDERS = (
-    (str, _text),
-    (int, _integer),
-    (float, _floating),
-    (bytes, _octets),
-    (bytearray, _octets),
+    (str, _own(lambda value: f"str {neutral(str.__str__(value))}")),
+    (int, _own(lambda value: f"int {int.__repr__(value)}")),
+    (float, _own(lambda value: f"float {float.__repr__(value)}")),
+    ((bytes, bytearray), _own(lambda value: f"bytes {bytes.__repr__(bytes(value))}")),
     (dict, _entries),
     (list, functools.partial(_items, list)),
     (tuple, functools.partial(_items, tuple)),
