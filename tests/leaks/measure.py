@@ -15,6 +15,12 @@ fields = ma.fields
 class Inner(ma.Schema):
     a = fields.Integer()
     b = fields.String()
+    deeper = fields.Nested(lambda: Inner())
+
+
+TREE = {"a": 1, "b": "x"}
+for _ in range(20):
+    TREE = {**TREE, "deeper": TREE}
 
 
 class Hooked(ma.Schema):
@@ -58,7 +64,7 @@ class Row:
     def __init__(self):
         vars(self).update(
             {name: value for name, (_, value, _) in LONE.items()},
-            slug="s", inner={"a": 1, "b": "x"}, many=[{"a": 1, "b": "x"}, {"a": 2}],
+            slug="s", inner=TREE, many=[{"a": 1, "b": "x"}, {"a": 2}],
             pluck={"a": 9},
         )  # fmt: skip
 
@@ -232,23 +238,6 @@ def changes(rounds):
     return grown(work, rounds, schema, row, Everything, *schema.fields.values())
 
 
-def nested(rounds):
-    class Node(ma.Schema):
-        value = fields.Integer()
-        child = fields.Nested(lambda: Node())
-
-    schema = Node()
-    tree = {"value": 0}
-    for value in range(20):
-        tree = {"value": value, "child": tree}
-
-    def work():
-        schema.dump(tree)
-        schema.load(tree)
-
-    return grown(work, rounds, schema, tree)
-
-
 def instances(rounds):
     def work():
         Inner().dump({"a": 1, "b": "x"})
@@ -328,7 +317,7 @@ def freed(rounds):
 MEASURES = {
     measure.__name__: measure
     for measure in (
-        dumps, loads, errors, texts, streams, packed, changes, nested, instances, classes, freed
+        dumps, loads, errors, texts, streams, packed, changes, instances, classes, freed
     )
 }  # fmt: skip
 

@@ -16,7 +16,7 @@ FACTOR = int(os.environ.get("LEAK_FACTOR", "1"))
 
 ROUNDS = {
     "dumps": 20_000, "loads": 8_000, "errors": 1_200, "texts": 2_000, "streams": 500, "freed": 1,
-    "packed": 2_000, "changes": 1_000, "nested": 3_000, "instances": 3_000, "classes": 500,
+    "packed": 2_000, "changes": 1_000, "instances": 3_000, "classes": 500,
 }  # fmt: skip
 
 SLACK = 60

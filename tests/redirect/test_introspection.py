@@ -1,8 +1,8 @@
-"""``help()``, signatures, annotations and Sphinx's autodoc: the same with althaia and without."""
+"""``help()``, signatures and annotations: the same with althaia and without."""
 
 import pytest
 
-from tests.redirect.processes import program, redirected, succeed
+from tests.redirect.processes import program, redirected
 
 APPLICATION = '''
 """Schemas of an application."""
@@ -72,12 +72,6 @@ INHERITED = ("Initialize self.  See help(type(self)) for accurate signature.", "
 # It names the type of a function.
 HEADING = "Python Library Documentation: "
 
-CONF = """
-extensions = ["sphinx.ext.autodoc"]
-autodoc_default_options = {"members": True, "inherited-members": True, "show-inheritance": True}
-autodoc_typehints = "both"
-"""
-
 
 @pytest.fixture
 def shop(tmp_path):
@@ -105,27 +99,3 @@ def without_inherited(printed):
     return [
         line for line in lines if line and line not in INHERITED and not line.startswith(HEADING)
     ]
-
-
-def autodoc(shop, target, *runner, compiled=True):
-    env = {} if compiled else {"ALTHAIA_COMPILED": "0"}
-    build = ("-m", "sphinx", "-q", "-b", "text", "-d", f"{target}-state", ".", target)
-    succeed(*runner, *build, cwd=shop, env=env)
-    return (shop / target / "index.txt").read_text("utf-8").splitlines()
-
-
-@pytest.mark.slow
-def test_autodoc_differs_in_the_signatures_of_classes_only(shop):
-    """Sphinx evaluates annotations of ``__init__`` only where it is a ``types.FunctionType``."""
-    pytest.importorskip("sphinx", reason="the docs extra is not installed")
-    (shop / "conf.py").write_text(CONF, "utf-8")
-    (shop / "index.rst").write_text("Shop\n====\n\n.. automodule:: shop\n", "utf-8")
-    expected = autodoc(shop, "real")
-    assert "class shop.User(" in "\n".join(expected)
-    assert autodoc(shop, "interpreted", "-m", "althaia", compiled=False) == expected
-    differing = [
-        line
-        for line, ours in zip(expected, autodoc(shop, "ours", "-m", "althaia"), strict=True)
-        if line != ours
-    ]
-    assert all(line.startswith("class shop.") for line in differing), differing
