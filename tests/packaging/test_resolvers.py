@@ -1,15 +1,12 @@
 """Which versions installers choose beside an application's own requirement of marshmallow.
 
-A local index holds marshmallow in several releases, the published althaia 4.3.0, which requires
+A folder holds marshmallow in several releases, the published althaia 4.3.0, which requires
 nothing, and althaia as it is here. The archives are empty: only their metadata are asked.
 """
 
-import functools
-import http.server
 import json
 import subprocess
 import sys
-import threading
 import tomllib
 import zipfile
 from importlib.util import find_spec
@@ -34,12 +31,10 @@ BESIDE = {
 
 
 def wheel(index, name, version, requires=()):
-    """Put an archive without code into an index."""
-    folder = index / name
-    folder.mkdir(parents=True, exist_ok=True)
+    """Put an archive without code into a folder."""
     information = f"{name}-{version}.dist-info"
     needed = "".join(f"Requires-Dist: {each}\n" for each in requires)
-    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
+    with zipfile.ZipFile(index / f"{name}-{version}-py3-none-any.whl", "w") as archive:
         archive.writestr(
             f"{information}/METADATA",
             f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needed}",
@@ -48,38 +43,15 @@ def wheel(index, name, version, requires=()):
             f"{information}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         archive.writestr(f"{information}/RECORD", "")
-    links = "".join(f'<a href="{each.name}">{each.name}</a>\n' for each in folder.glob("*.whl"))
-    (folder / "index.html").write_text(f"<!DOCTYPE html><html><body>\n{links}</body></html>\n")
-
-
-def fill(index):
-    for version in ("3.26.1", "4.3.0", "4.4.0"):
-        wheel(index, "marshmallow", version)
-    wheel(index, "althaia", PUBLISHED)
-    wheel(index, "althaia", OURS, REQUIRES)
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *args):
-        """Says nothing."""
 
 
 @pytest.fixture
-def serve():
-    """Serves a folder as a package index: the folder -> its address."""
-    servers = []
-
-    def start(folder):
-        handler = functools.partial(Quiet, directory=str(folder))
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        servers.append(server)
-        return f"http://127.0.0.1:{server.server_port}"
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+def index(tmp_path):
+    for version in ("3.26.1", "4.3.0", "4.4.0"):
+        wheel(tmp_path, "marshmallow", version)
+    wheel(tmp_path, "althaia", PUBLISHED)
+    wheel(tmp_path, "althaia", OURS, REQUIRES)
+    return str(tmp_path)
 
 
 def run(*words, given=""):
@@ -91,21 +63,22 @@ def run(*words, given=""):
     return done.stdout
 
 
-def by_pip(address, *wanted):
+def by_pip(index, *wanted):
     out = run(
         "pip", "--isolated", "--disable-pip-version-check", "install", "--quiet", "--dry-run",
-        "--ignore-installed", "--no-cache-dir", "--index-url", address, "--report", "-", *wanted,
+        "--ignore-installed", "--no-cache-dir", "--no-index", "--find-links", index,
+        "--report", "-", *wanted,
     )  # fmt: skip
     found = [each["metadata"] for each in json.loads(out)["install"]]
     return {each["name"]: each["version"] for each in found}
 
 
-def by_uv(address, *wanted):
+def by_uv(index, *wanted):
     if find_spec("uv") is None:
         pytest.skip("uv is not installed here")
     out = run(
         "uv", "pip", "compile", "--no-config", "--no-cache", "--quiet", "--no-header",
-        "--no-annotate", "--index-url", address, "-", given="\n".join(wanted),
+        "--no-annotate", "--no-index", "--find-links", index, "-", given="\n".join(wanted),
     )  # fmt: skip
     return dict(line.split("==") for line in out.split())
 
@@ -115,7 +88,6 @@ INSTALLERS = {"pip": by_pip, "uv": by_uv}
 
 @pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("installer", INSTALLERS)
-def test_the_applications_release_and_our_newest(serve, tmp_path, installer, beside):
-    fill(tmp_path)
-    chosen = INSTALLERS[installer](serve(tmp_path), beside, "althaia")
+def test_the_applications_release_and_our_newest(index, installer, beside):
+    chosen = INSTALLERS[installer](index, beside, "althaia")
     assert chosen == {"althaia": OURS, "marshmallow": BESIDE[beside]}
