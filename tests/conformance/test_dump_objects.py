@@ -97,27 +97,6 @@ def test_collections(ma, log, kind, many):
     log.attempt(schema_of(ma, {"f": ma.fields.Integer()}, many=True).dump, items, many=many)
 
 
-@pytest.mark.parametrize("field", ["dict", "list", "keys"])
-def test_a_value_that_changes_while_it_is_converted(ma, log, field):
-    value = [1, 2] if field == "list" else {"a": 1, "b": 2}
-
-    class Growing(ma.fields.Raw):
-        def _serialize(self, item, attr, obj, **kwargs):
-            if len(value) < 6:
-                if field == "list":
-                    value.append(len(value))
-                else:
-                    value[f"k{len(value)}"] = 0
-            return item
-
-    fields = {
-        "list": lambda: ma.fields.List(Growing()),
-        "dict": lambda: ma.fields.Dict(values=Growing()),
-        "keys": lambda: ma.fields.Dict(keys=Growing()),
-    }
-    log.attempt(schema_of(ma, {"f": fields[field]()}).dump, log.watch({"f": value}))
-
-
 def test_what_is_asked_of_an_object_and_in_which_order(ma, log):
     class Watched:
         def __getattribute__(self, name):
@@ -169,27 +148,6 @@ def test_objects_whose_metaclass_hashes_and_compares(ma, log):
         log.attempt(schema.dumps, obj, default=lambda value: type(value).__name__)
         log.attempt(schema.dump, obj)
         log.attempt(schema.dump, [obj, Plain()], many=True)
-
-
-def test_hostile_keys(ma, log):
-    class Key(str):
-        def __hash__(self):
-            return str.__hash__(self)
-
-        def __eq__(self, other):
-            log("eq", str(other))
-            raise RuntimeError("compared")
-
-    class QuietKey(Key):
-        __hash__ = Key.__hash__
-
-        def __eq__(self, other):
-            raise KeyError("compared")
-
-    schema = schema_of(ma, {"f": ma.fields.Raw(), "g": ma.fields.Raw()})
-    for key in (Key("f"), QuietKey("f")):
-        log.attempt(schema.dump, {key: 1, "g": 2})
-        log.attempt(schema.dump, [{"f": 1}, {key: 1}], many=True)
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 100])

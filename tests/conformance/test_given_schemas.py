@@ -87,23 +87,6 @@ def test_a_property_gives_the_schema(ma, log, give, options):
         log("asked", getattr(schema, "asked", None), sorted(vars(schema)))
 
 
-@pytest.mark.parametrize("name", ["_load", "_test_collection", "_serialize", "_deserialize"])
-def test_other_methods_of_it_are_the_users(ma, log, name):
-    cls = classes(ma, log, "noted")
-    kind = type(cls._declared_fields["n"])
-    original = getattr(kind, name)
-
-    def method(self, *args, **kwargs):
-        log("method", name, len(args), sorted(kwargs))
-        return original(self, *args, **kwargs)
-
-    setattr(kind, name, method)
-    for _ in range(4):
-        schema = cls()
-        log.attempt(schema.dump, ROW)
-        log.attempt(schema.load, ROW)
-
-
 def test_the_property_is_replaced(ma, log):
     cls = classes(ma, log, "passed_on")
     kind = type(cls._declared_fields["n"])

@@ -77,10 +77,21 @@ def fail(self, key, **words):
     raise AssertionError("nobody calls this")
 
 
+def makes_a_class(self, key, **words):
+    return KeyError
+
+
+def makes_another(self, key, **words):
+    return ValueError("another")
+
+
 WAYS = written(
-    {"collections": collections, "make_error": make_error, "fail": fail}, "ma, field",
+    {"collections": collections, "make_error": make_error, "fail": fail,
+     "makes_a_class": makes_a_class, "makes_another": makes_another}, "ma, field",
     own_make_error='field.__class__ = type("Own", (type(field),), {"make_error": make_error})',
     own_fail='field.__class__ = type("Own", (type(field),), {"fail": fail})',
+    makes_a_class='field.__class__ = type("Own", (type(field),), {"make_error": makes_a_class})',
+    makes_another='field.__class__ = type("Own", (type(field),), {"make_error": makes_another})',
     make_error_of_the_instance="""def made(key, **words):
     return ma.ValidationError([key, sorted(words)])
 field.make_error = made""",

@@ -176,10 +176,13 @@ NESTED_METHODS = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("gives", ["upstream's schema", "a schema"])
 @pytest.mark.parametrize("place", ["class", "instance", "library"])
 @pytest.mark.parametrize("name", NESTED_METHODS)
-def test_methods_of_nested_fields(ma, log, name, place):
+def test_methods_of_nested_fields(ma, log, name, place, gives):
     own = subclass(ma.fields.Nested)
+    if gives == "a schema":
+        own.schema = property(lambda self: log("given") or super(own, self).schema)
     inner = ma.Schema.from_dict({"x": ma.fields.Integer()})
     schema = schema_of(ma, {"n": own(inner), "m": own(inner, many=True), "i": ma.fields.Integer()})
     data = {"n": {"x": "1"}, "m": [{"x": 2}, {"x": "bad"}]}

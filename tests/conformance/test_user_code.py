@@ -186,20 +186,6 @@ def test_a_default_that_becomes_callable(ma, log):
         repeat(log, schema.dump, {})
 
 
-MADE_ERRORS = {"class": lambda: KeyError, "another": lambda: ValueError("another")}
-
-
-@pytest.mark.parametrize("made", MADE_ERRORS)
-def test_make_error_that_makes_something_else(ma, log, made):
-    class Own(ma.fields.Integer):
-        def make_error(self, key, **kwargs):
-            return MADE_ERRORS[made]()
-
-    schema = schema_of(ma, {"f": Own(required=True), "l": ma.fields.List(Own())})
-    for data in ({}, {"f": None}, {"f": "x"}, {"f": 1, "l": ["x"]}):
-        repeat(log, schema.load, data)
-
-
 @pytest.mark.parametrize(
     "name",
     ["Integer", "Float", "Decimal", "UUID", "DateTime", "AwareDateTime", "Date", "TimeDelta", "IP"],
