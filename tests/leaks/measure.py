@@ -19,7 +19,7 @@ class Inner(ma.Schema):
 
 
 TREE = {"a": 1, "b": "x"}
-for _ in range(20):
+for _ in range(3):
     TREE = {**TREE, "deeper": TREE}
 
 
