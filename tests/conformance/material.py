@@ -89,11 +89,6 @@ class NoOffset(Zone):
         return None
 
 
-class BrokenZone(Zone):
-    def utcoffset(self, when):
-        raise KeyError("offset")
-
-
 class Stringable:
     def __init__(self, text):
         self.text = text
@@ -104,21 +99,19 @@ class Stringable:
         return self.text
 
 
-class Unequal:
-    __hash__ = None
+def refusing(method, error, base=object):
+    """A class one of whose methods raises an error of a class."""
 
-    def __eq__(self, other):
-        raise RuntimeError("eq")
+    def refuse(self, *args):
+        raise error(method)
 
-
-class Unhashable:
-    def __hash__(self):
-        raise LookupError("hash")
+    return type("Refusing", (base,), {method: refuse})
 
 
-class Undecided:
-    def __bool__(self):
-        raise ArithmeticError("bool")
+Unequal = refusing("__eq__", RuntimeError)
+Unhashable = refusing("__hash__", LookupError)
+Undecided = refusing("__bool__", ArithmeticError)
+BrokenZone = refusing("utcoffset", KeyError, Zone)
 
 
 class EqualToOne:
@@ -551,15 +544,6 @@ class Subscript(Hidden):
         return self._attributes[key]
 
 
-def subscript_raising(error):
-    """A class of objects whose ``[]`` fails, whereupon the attribute is asked."""
-
-    def fail(self, key):
-        raise error(key)
-
-    return type("Failing", (Plain,), {"__getitem__": fail})
-
-
 class ClassItem(Plain):
     """``__getitem__`` found on the instance only, which ``[]`` does not use."""
 
@@ -669,12 +653,12 @@ OBJECTS = {
     "intercepted": Intercepted,
     "broken-getattr": BrokenGetattr,
     "subscript": Subscript,
-    "subscript-key-error": subscript_raising(KeyError),
-    "subscript-index-error": subscript_raising(IndexError),
-    "subscript-type-error": subscript_raising(TypeError),
-    "subscript-attribute-error": subscript_raising(AttributeError),
-    "subscript-value-error": subscript_raising(ValueError),
-    "subscript-lookup-error": subscript_raising(LookupError),
+    "subscript-key-error": refusing("__getitem__", KeyError, Plain),
+    "subscript-index-error": refusing("__getitem__", IndexError, Plain),
+    "subscript-type-error": refusing("__getitem__", TypeError, Plain),
+    "subscript-attribute-error": refusing("__getitem__", AttributeError, Plain),
+    "subscript-value-error": refusing("__getitem__", ValueError, Plain),
+    "subscript-lookup-error": refusing("__getitem__", LookupError, Plain),
     "instance-getitem": ClassItem,
     "none-getitem": NoneItem,
     "dataclass": lambda **kw: Data(**{k: v for k, v in kw.items() if k in "fg"}),

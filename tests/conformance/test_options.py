@@ -1,7 +1,5 @@
 """A schema's options and settings where they are computed, odd, missing or changed by hooks."""
 
-import copy
-
 import pytest
 
 from tests.conformance import harness
@@ -70,22 +68,6 @@ def test_options_of_the_users_own(ma, log, kind):
         schema = Parent()
         for _ in range(2):
             log.attempt(schema.load, data)
-
-
-@pytest.mark.parametrize("moment", ["before use", "after use"])
-@pytest.mark.parametrize("whose", ["the class", "the instance"])
-def test_options_without_index_errors(ma, log, whose, moment):
-    S = ma.Schema.from_dict({"a": ma.fields.Integer()})
-    schema = S()
-    if moment == "after use":
-        _use(log, schema)
-    if whose == "the instance":
-        schema.opts = copy.copy(schema.opts)
-    del schema.opts.index_errors
-    _use(log, schema)
-    _use(log, S())
-    schema.opts.index_errors = False
-    _use(log, schema)
 
 
 def test_many_in_the_options(ma, log):

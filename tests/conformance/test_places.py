@@ -94,21 +94,6 @@ def parsed(rows):
     return json.loads(json.dumps(rows))
 
 
-def test_input_whose_keys_compare_themselves(ma, log):
-    class Key(str):
-        __hash__ = str.__hash__
-
-        def __eq__(self, other):
-            # docs/differences.md says how often the key is asked.
-            return str.__eq__(self, other)
-
-    schema = schema_of(ma, {name: ma.fields.Integer() for name in NAMES})
-    data = {Key("a"): 1, "b": 2, Key("c"): 3}
-    for _ in range(4):
-        log.attempt(schema.load, [data, data, data], many=True)
-        log.attempt(schema.load, data)
-
-
 def test_keys_of_documents(ma, log):
     using = schema(ma)
     rows = [

@@ -135,16 +135,13 @@ def test_other_callables_than_functions(ma, log, kind):
     cls = schema(ma)
     for _ in range(3):
         cls()
-    if kind == "mock":
-        cls._init_fields = mock.Mock(return_value=None)
-    elif kind == "autospec":
-        cls._init_fields = mock.create_autospec(lambda self: None, side_effect=original)
-    elif kind == "property":
-        cls._init_fields = property(lambda self: lambda: log("bound", len(self.declared_fields)))
-    elif kind == "static":
-        cls._init_fields = staticmethod(lambda: log("static"))
-    else:
-        cls._init_fields = classmethod(lambda cls: log("class", cls.__name__))
+    cls._init_fields = {
+        "mock": mock.Mock(return_value=None),
+        "autospec": mock.create_autospec(lambda self: None, side_effect=original),
+        "property": property(lambda self: lambda: log("bound", len(self.declared_fields))),
+        "static": staticmethod(lambda: log("static")),
+        "class": classmethod(lambda cls: log("class", cls.__name__)),
+    }[kind]
     for _ in range(4):
         made = log.attempt(cls)
         if not isinstance(made, Exception):
