@@ -1,8 +1,8 @@
 """Several instances of one schema class: made, used, looked into, changed and copied in any
 order, while the class, its fields' classes and upstream's helpers change; drawn at random."""
 
-import copy
-import pickle
+import copy  # noqa: F401
+import pickle  # noqa: F401
 
 from hypothesis import strategies as st
 
@@ -65,11 +65,7 @@ CLASS_CHANGES = [
     "_spy(ma, log, ma.schema, 'is_collection')",
 ]
 
-COPIES = {
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda schema: pickle.dumps(schema) and schema,
-}
+COPIES = ["copy.copy(schema)", "copy.deepcopy(schema)", "pickle.dumps(schema) and schema"]
 
 names = st.lists(st.sampled_from([*FIELDS, "n.x", "l.x", "d.x", "t.x", "z"]), max_size=3)
 options = st.fixed_dictionaries(
@@ -85,13 +81,12 @@ options = st.fixed_dictionaries(
     },
 )
 numbers = st.integers(0, 7)
+CALLS = [f"schema.{way}(DATA[{n}], many=False)" for way in ("dump", "load") for n in range(3)]
+EXPRESSIONS = [CALLS, LOOKS, COPIES, ["cls()", "cls(**options)"]]
+STATEMENTS = [CHANGES, CLASS_CHANGES]
 steps = st.one_of(
-    st.tuples(st.just("new"), st.one_of(st.just({}), options)),
-    st.tuples(st.sampled_from(["dump", "load"]), numbers, st.integers(0, len(DATA) - 1)),
-    st.tuples(st.just("look"), numbers, st.sampled_from(sorted(LOOKS))),
-    st.tuples(st.just("change"), numbers, st.sampled_from(sorted(CHANGES))),
-    st.tuples(st.just("class"), st.sampled_from(sorted(CLASS_CHANGES))),
-    st.tuples(st.just("copy"), numbers, st.sampled_from(sorted(COPIES))),
+    *(st.tuples(st.just(eval), st.sampled_from(group), numbers, options) for group in EXPRESSIONS),
+    *(st.tuples(st.just(exec), st.sampled_from(group), numbers, options) for group in STATEMENTS),
 )
 programs = st.fixed_dictionaries(
     {
@@ -136,26 +131,11 @@ def run_program(ma, log, program):
     members["get_m"] = lambda self, value: [getattr(self, "is_", None), shown(self)]
     cls = type("S", (ma.Schema,), members)
     schemas = [cls() for _ in range(program["first"])]
-    for sort, *rest in program["steps"]:
-        log(sort, *rest)
-        if sort == "new":
-            made = log.attempt(cls, **rest[0])
-        elif sort == "class":
-            log.attempt(exec, rest[0], globals() | {"ma": ma, "log": log, "cls": cls})
-            continue
-        elif not schemas:
-            continue
-        else:
-            schema = schemas[rest[0] % len(schemas)]
-            made = None
-            if sort in ("dump", "load"):
-                log.attempt(getattr(schema, sort), DATA[rest[1]], many=False)
-            elif sort == "look":
-                log.attempt(eval, rest[1], {"schema": schema})
-            elif sort == "change":
-                log.attempt(exec, rest[1], {"__name__": __name__, "schema": schema})
-            else:
-                made = log.attempt(COPIES[rest[1]], schema)
+    for run, text, number, given in program["steps"]:
+        schema = schemas[number % len(schemas)] if schemas else None
+        names = {"ma": ma, "log": log, "cls": cls, "schema": schema, "options": given}
+        log("step", text, given)
+        made = log.attempt(run, text, globals() | names)
         if isinstance(made, ma.Schema):
             made.is_ = len(schemas)
             schemas.append(made)
