@@ -14,7 +14,7 @@ OBJ = {"id": 1, "own": "x", "listed": ["a"], "pair": (1, "b"), "inner": {"x": "c
 RECORD = {"id": "1", "own": "x", "listed": ["a"], "pair": ["1", "b"], "inner": {"x": "c"}}
 
 
-def schema(ma, log, on_bind=None, init=None, **members):
+def schema(ma, log, on_bind=None, init=None):
     own, fields = watching(ma, log), ma.fields
 
     class Inner(ma.Schema):
@@ -42,8 +42,6 @@ def schema(ma, log, on_bind=None, init=None, **members):
             if on_bind is not None:
                 on_bind(self, field_name, field_obj)
 
-    for name, member in members.items():
-        setattr(Outer, name, member)
     return Outer
 
 

@@ -92,20 +92,6 @@ VALUES = {
 }
 
 
-def _with_messages(ma, value):
-    class Own(ma.fields.Field):
-        default_error_messages = value
-
-    return Own().error_messages
-
-
-def _schema_messages(ma, value):
-    class Own(ma.Schema):
-        error_messages = value
-
-    return Own().error_messages
-
-
 def _meta(option):
     def use(ma, value):
         meta = type("Meta", (), {option: value})
@@ -136,11 +122,6 @@ def _loaded(make):
 
 def _validated(make):
     return lambda ma, value: make(ma.validate)(value)
-
-
-def _merged(ma, value):
-    merge = ma.error_store.merge_errors
-    return [merge(first, value) for first in (["x"], {"a": ["x"]}, "x")]
 
 
 def _stored(ma, value):
@@ -188,8 +169,12 @@ STATEMENTS = {
     "f(**x)": lambda ma, v: ma.fields.Raw(**v).metadata,
     "f(*x)": lambda ma, v: ma.validate.And(*v).validators,
     "f(*x) of an attribute": _changed_validators,
-    "dict.update": _with_messages,
-    "dict.update, or {}": _schema_messages,
+    "dict.update": lambda ma, v: (
+        type("Own", (ma.fields.Field,), {"default_error_messages": v})().error_messages
+    ),
+    "dict.update, or {}": lambda ma, v: (
+        type("Own", (ma.Schema,), {"error_messages": v})().error_messages
+    ),
     "update by argument": lambda ma, v: ma.fields.Raw(error_messages=v).error_messages,
     "isinstance, two types": _meta("fields"),
     "isinstance, two types, again": _meta("exclude"),
@@ -275,7 +260,9 @@ STATEMENTS = {
     "{x.lower() for x in y}": lambda ma, v: sorted(ma.validate.URL(schemes=v).schemes),
     "raise": lambda ma, v: ma.ValidationError(v).normalized_messages(),
     "x.messages": lambda ma, v: ma.ValidationError(v).messages,
-    "merged": _merged,
+    "merged": lambda ma, v: [
+        ma.error_store.merge_errors(first, v) for first in (["x"], {"a": ["x"]}, "x")
+    ],
     "stored": _stored,
     "x.pop(key, None)": _hooked("post_load"),
     "data of a hook": _hooked("pre_load"),
