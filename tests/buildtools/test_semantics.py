@@ -123,12 +123,3 @@ def test_words_are_no_meaning(old, new):
 def test_code_is(old, new, names):
     changed = digests(SOURCE.replace(old, new))
     assert differing(digests(SOURCE), changed) == names
-
-
-def test_the_older_line_differs(layout, older_line):
-    known = semantics.read_table(layout.semantics).functions
-    names = differing(known, {**digests(SOURCE), **all_of(older_line)})
-    assert {"schema.Schema._deserialize", "box", "box.Box", "box.Box.size", "box.helper"} <= {
-        *names
-    }
-    assert "schema.Schema._serialize" not in names

@@ -141,22 +141,15 @@ for _ in range(9):
 print(sorted((each.call, each.difference.path) for each in found))
 """
 
-SUITE = """
-from planted import Order, orders
-
-def test_orders():
-    assert len(Order(many=True).dump(orders())) == 5
-"""
-
 
 @NEEDS_ENGINE
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["4.3.1", "3.26.2"])
 def test_a_planted_answer_is_found(version, tmp_path):
-    for name, text in (("shop", SHOP), ("planted", PLANTED), ("test_orders", SUITE)):
+    for name, text in (("shop", SHOP), ("planted", PLANTED)):
         (tmp_path / f"{name}.py").write_text(text)
     paths = os.pathsep.join([str(releases.installed(version)), str(tmp_path)])
-    run = partial(processes.run, cwd=tmp_path, env={"PYTHONPATH": paths, "PYTEST_ADDOPTS": ""})
+    run = partial(processes.run, cwd=tmp_path, env={"PYTHONPATH": paths})
 
     found = run("-c", IN_PROCESS.format(version=version))
     expected = "[('dump', '[3].lines[1].price'), ('load', '[3].lines[1].price')]\n"
@@ -167,7 +160,3 @@ def test_a_planted_answer_is_found(version, tmp_path):
     wrong = run(*words, "planted:Order", "--objects", "planted:orders")
     assert (right.returncode, wrong.returncode) == (0, 1), right.stderr + wrong.stderr
     assert "lines[1].price" in wrong.stdout
-
-    done = run("-m", "pytest", "-p", "althaia.pytest_plugin", "--althaia-compare", "-q")
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "[3].lines[1].price" in done.stdout
