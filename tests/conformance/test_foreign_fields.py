@@ -541,8 +541,7 @@ def test_one_of_several_schemas(ma, log):
     pytest.importorskip("marshmallow_oneofschema")
     foreign = library(ma, "marshmallow_oneofschema")
 
-    class A(ma.Schema):
-        a = ma.fields.Int(required=True)
+    A = ma.Schema.from_dict({"a": ma.fields.Int(required=True)})
 
     class B(ma.Schema):
         b = ma.fields.Str(required=True)

@@ -374,9 +374,7 @@ def test_a_dictionary_that_cannot_be_replaced(ma, log, name, nested):
 
 @pytest.mark.parametrize("method", ["dump", "load", "dumps", "validate", "loads"])
 def test_a_method_called_on_something_else(ma, log, method):
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
+    S = ma.Schema.from_dict({"a": ma.fields.Integer()})
     for given in (S, types.SimpleNamespace(many=False), io.StringIO(), types, None, 3):
         for _ in range(3):
             log.attempt(getattr(ma.Schema, method), given, "{}" if method == "loads" else {"a": 1})

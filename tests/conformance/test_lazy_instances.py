@@ -36,9 +36,7 @@ def relations(log, schema):
 def test_whose_the_fields_are(ma, log, used, options):
     fields = ma.fields
 
-    class Inner(ma.Schema):
-        x = fields.Integer()
-        y = fields.Integer()
+    Inner = ma.Schema.from_dict({"x": fields.Integer(), "y": fields.Integer()})
 
     class S(ma.Schema):
         a = fields.Integer()
@@ -85,9 +83,7 @@ def test_looking_in_the_middle_of_a_call(ma, log, call, first):
 @pytest.mark.parametrize("gone", ["many", "partial", "unknown", "error_messages"])
 @pytest.mark.parametrize("name", ["dump_fields", "load_fields", "get_attribute"])
 def test_one_attribute_deleted_and_another_set(ma, log, name, gone):
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
+    S = ma.Schema.from_dict({"a": ma.fields.Integer()})
     for used in (False, True, True):
         schema = S()
         if used:

@@ -287,9 +287,7 @@ def test_a_nested_schema_that_differs_from_value_to_value(ma, log, change, form)
 
 @pytest.mark.parametrize("name", ["nested", "only", "exclude", "many", "unknown"])
 def test_a_computed_part_of_a_nested_field(ma, log, name):
-    class Inner(ma.Schema):
-        a = ma.fields.Integer()
-        b = ma.fields.Integer()
+    Inner = ma.Schema.from_dict({"a": ma.fields.Integer(), "b": ma.fields.Integer()})
 
     def get(self):
         self.asked = getattr(self, "asked", 0) + 1
@@ -387,9 +385,7 @@ def test_many_is_an_object_with_a_truth_of_its_own(ma, log, fails, where):
                 raise LookupError("truth")
             return False
 
-    class Child(ma.Schema):
-        a = ma.fields.Integer()
-
+    Child = ma.Schema.from_dict({"a": ma.fields.Integer()})
     Parent = ma.Schema.from_dict({"n": ma.fields.Nested(Child), "p": ma.fields.Pluck(Child, "a")})
     schema = Parent()
     for field in schema.fields.values():

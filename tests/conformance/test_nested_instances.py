@@ -116,9 +116,7 @@ def test_a_copy_is_allocated_by_its_class(ma, log):
             log("new", args, options)
             return super().__new__(cls)
 
-    class Outer(ma.Schema):
-        n = ma.fields.Nested(Inner())
-
+    Outer = ma.Schema.from_dict({"n": ma.fields.Nested(Inner())})
     for options in ({}, {"only": ["n.a"]}):
         for _ in range(COPIES):
             schema = Outer(**options)
@@ -141,9 +139,7 @@ def test_the_field_while_the_instance_is_copied(ma, log, only):
 
     inner = Inner()
 
-    class Outer(ma.Schema):
-        n = ma.fields.Nested(lambda: inner, only=only)
-
+    Outer = ma.Schema.from_dict({"n": ma.fields.Nested(lambda: inner, only=only)})
     for _ in range(COPIES):
         made = Outer()
         for _ in range(2):
@@ -201,9 +197,7 @@ def test_what_binding_changes(ma, log, kind):
 
     inner = Inner()
 
-    class Outer(ma.Schema):
-        n = fields.Nested(inner)
-
+    Outer = ma.Schema.from_dict({"n": fields.Nested(inner)})
     schemas = []
     for _ in range(COPIES):
         schemas.append(Outer())

@@ -273,9 +273,7 @@ def test_a_field_inside_another_that_is_not_bound_is_shared(ma, log):
         def _deserialize(self, value, *args, **kwargs):
             return self.inner.deserialize(value)
 
-    class Outer(ma.Schema):
-        w = Wrapped(ma.fields.String())
-
+    Outer = ma.Schema.from_dict({"w": Wrapped(ma.fields.String())})
     for _ in range(6):
         log.attempt(Outer().load, {"w": "x"})
     one, two = Outer(), Outer()
