@@ -101,13 +101,6 @@ def test_another_release_needs_its_hashes(layout, scratch, older_line):
     assert '"base.py"' in text
 
 
-def test_requirements_of_the_demo_are_few(layout):
-    shown = typed(layout, "requirements", "demo").stdout.split()
-    names = {line.partition(">")[0].partition("=")[0] for line in shown}
-    assert names == {"Cython", "marshmallow", "poetry-core", "rich", "setuptools", "sqlalchemy"}
-    assert typed(layout, "requirements", "nothing").returncode == 1
-
-
 @pytest.mark.skipif(shutil.which("make") is None, reason="this system has no make")
 def test_an_environment_that_make_did_not_make_is_kept(layout, tmp_path):
     venv = tmp_path / "venv"

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from althaia import cli
-from tests.interpreters import sends_by_value
 from tests.redirect import processes
 
 # Each test starts a process, some several; tests/bulk has the same without the command line.
@@ -20,8 +19,6 @@ from marshmallow import Schema, fields
 class Order(Schema):
     id = fields.Integer(required=True)
     paid = fields.Boolean()
-
-ready = Order(only=["id"])
 """
 
 
@@ -58,16 +55,10 @@ def test_problems_are_told_by_line(folder):
     assert "hello" in done.stderr
 
 
-@sends_by_value
-def test_convert_and_an_instance_with_workers(folder):
+def test_what_is_valid_is_converted(folder):
     done = run(folder, "convert", "orders:Order", "bad.ndjson", "out.csv")
     assert done.returncode == 1
     assert (folder / "out.csv").read_text() == "id,paid\n1,\n"
-    pytest.importorskip("cloudpickle")
-    (folder / "ids.csv").write_text("id\n7\n")
-    done = run(folder, "convert", "orders:ready", "ids.csv", "out.json", "--workers", "2")
-    assert done.returncode == 0, done.stderr
-    assert json.loads((folder / "out.json").read_text()) == [{"id": 7}]
 
 
 def test_what_the_output_cannot_hold_is_escaped(folder):
