@@ -70,6 +70,6 @@ def test_a_release_is_planned_and_answers_as_it_does(topic, version):
 
 
 @pytest.mark.parametrize("version", each_of(WITH_CONTEXT))
-@pytest.mark.parametrize("topic", ["context", "iso", "kinds_of_3", "written_for_3"])
+@pytest.mark.parametrize("topic", ["context", "kinds_of_3", "written_for_3"])
 def test_what_only_release_3_has(topic, version):
     assert run_on(version, "-m", f"tests.plans.programs.{topic}") == f"{topic}\n"

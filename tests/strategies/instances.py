@@ -132,6 +132,8 @@ def run_program(ma, log, program):
     cls = type("S", (ma.Schema,), members)
     schemas = [cls() for _ in range(program["first"])]
     for run, text, number, given in program["steps"]:
+        if not schemas and "schema" in text:
+            continue
         schema = schemas[number % len(schemas)] if schemas else None
         names = {"ma": ma, "log": log, "cls": cls, "schema": schema, "options": given}
         log("step", text, given)

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import inspect
+import random
 import warnings
 from functools import cache, partial
 
@@ -11,6 +12,29 @@ import wrapt
 from althaia import marshmallow as ours
 from althaia.engine import instances, planner
 from tests.plans.programs import compare, outcome
+
+TEXTS = [
+    "2024-05-06T07:08:09.123456+00:00", "2024-5-6 7:8Z", "2024-05-06T07:08:09.1234567890123",
+    "2024-05-06T07:08:09-0530", "2024-05-06T07:08:09+05", "2024-05-06T07:08:09+05:99",
+    "2024-05-06T07:08:09-00:00", "2024-05-06T07:08:09+24:00", "2024-02-29T24:00:60", "2024-02-30",
+    "0000-01-01", "2024-05-06\n", "\u0662\u0660\u0662\u0664-05-06", "7:8", "07:08:09.5 and more",
+    "07:08:x", "Mon, 06 May 2024 07:08:09 -0530",
+]  # fmt: skip
+SIGNS = "0123456789:-+.TZ \n\u0663"
+
+
+def texts(count):
+    """The texts, and as many changed ones as asked for."""
+    chance = random.Random(26)
+    found = list(TEXTS)
+    while len(found) < count:
+        text = chance.choice(TEXTS)
+        for _ in range(chance.choice((1, 1, 2, 3))):
+            at = chance.randrange(len(text) + 1)
+            text = text[:at] + chance.choice(("", *SIGNS)) + text[at + chance.choice((0, 1)) :]
+        found.append(text)
+    return found
+
 
 UNITS = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
 SPANS = [
@@ -92,12 +116,24 @@ def schemas(ma):
         for name, function in {**FUNCTIONS, **LEFT}.items()
     }
     functions["within"] = ma.fields.List(ma.fields.Function(two, two))
-    return [ma.Schema.from_dict(each) for each in (spans, functions)]
+    dates = {
+        "moment": ma.fields.DateTime(),
+        "date": ma.fields.Date(),
+        "time": ma.fields.Time(format="iso8601"),
+        "naive": ma.fields.NaiveDateTime(),
+        "moved": ma.fields.NaiveDateTime(timezone=dt.timezone(dt.timedelta(hours=3))),
+        "aware": ma.fields.AwareDateTime(),
+        "given": ma.fields.AwareDateTime(default_timezone=dt.UTC),
+        "rfc": ma.fields.DateTime(format="rfc"),
+    }
+    return [ma.Schema.from_dict(each) for each in (spans, functions, dates)]
 
 
 def answers(ma):
-    spans, functions = schemas(ma)
+    spans, functions, dates = schemas(ma)
     found = []
+    for text in [*texts(1_500), None, 5, b"2024-05-06", dt.date(2024, 5, 6)]:
+        found += [outcome(dates(only=(name,)).load, {name: text}) for name in dates().fields]
     for name in spans().fields:
         found += [outcome(spans().dump, {name: each}) for each in (*SPANS, 5, "x", None)]
         found += [outcome(spans().dumps, {name: each}) for each in SPANS]
