@@ -189,19 +189,17 @@ def _engine() -> Any:
 def _connect_engine() -> None:
     from althaia.switch.config import settings
 
-    engine = _engine() if settings().plans else None
+    asked = settings()
+    engine = _engine() if asked.plans else None
     if engine is None:
         seam.without_engine()
         return
     engine.connect()
-    _watch()
+    _watch(asked.compare, asked.notes)
 
 
-def _watch() -> None:
+def _watch(share: float, notes: bool) -> None:
     """Let what was asked to watch the calls stand in the seam, now that there are plans."""
-    from althaia.switch.config import settings
-
-    share, notes = settings().compare, settings().notes
     if not share and not notes and "althaia.trust.seam_layers" not in sys.modules:
         return
     from althaia.trust import seam_layers

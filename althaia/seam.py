@@ -368,7 +368,12 @@ deserialize = _declined
 _OWN = {
     "construct": construct,
     "copied_fields": copied_fields,
-    **dict.fromkeys(("dump", "dumps", "serialize"), _declined),
-    **dict.fromkeys(("load", "loads", "validate", "deserialize"), _declined),
+    "dump": dump,
+    "dumps": dumps,
+    "serialize": serialize,
+    "load": load,
+    "loads": loads,
+    "validate": validate,
+    "deserialize": deserialize,
 }
 """The hooks that return a result, as they are before the engine is loaded."""

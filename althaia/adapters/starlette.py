@@ -50,13 +50,11 @@ class SchemaResponse(StarletteJSONResponse):
     """
 
     def __init__(self, schema: Any, obj: Any, *, many: bool | None = None, **response: Any) -> None:
-        self._schema = schema
-        self._many = many
-        super().__init__(obj, **response)
+        super().__init__(bodies.utf8(schema, obj, many, OPTIONS), **response)
 
-    def render(self, content: Any) -> bytes:
-        """The body for the object."""
-        return bodies.utf8(self._schema, content, self._many, OPTIONS)
+    def render(self, content: Any) -> Any:
+        """The body, which is written already."""
+        return content
 
 
 class SchemaStream(StreamingResponse):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 Answer = tuple[int, object, str]
-"""The exit code, the data for ``--json``, and the text."""
+"""The exit code (True is 1), the data for ``--json``, and the text."""
 
 COMMANDS = ("bench", "check", "compare", "convert", "doctor", "explain", "info", "profile")
 """The commands that are parsed by argparse."""
@@ -182,10 +182,10 @@ def parser_of(command: str) -> ArgumentParser:
 def _wrapped(doc: str) -> str:
     """Wrap the paragraphs of a docstring for the terminal. Examples, indented, stay as they are."""
     from shutil import get_terminal_size
-    from textwrap import dedent, fill
+    from textwrap import fill
 
     width = max(1, get_terminal_size().columns - 2)
     return "\n\n".join(
         each if each.startswith(" ") else fill(" ".join(each.split()), width)
-        for each in dedent(doc).strip().split("\n\n")
+        for each in doc.split("\n\n")
     )

@@ -46,7 +46,7 @@ def execute(options: argparse.Namespace) -> Answer:
     if min(options.rounds, options.objects) < 1:
         raise CommandError("--rounds and --objects are at least 1")
     report = measured(options)
-    return int(any(map(_is_wrong, report["rows"]))), report, "\n".join(_lines(report))
+    return any(map(_is_wrong, report["rows"])), report, "\n".join(_lines(report))
 
 
 def _is_wrong(row: Row) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from althaia.bulk import BulkError, Partition, Problem, Summary
+from althaia.bulk.reading import FORMS
 from althaia.cli import Answer, CommandError
 from althaia.cli.target import asked, resolve
 from althaia.cli.terminal import bar
@@ -20,7 +21,8 @@ MOST_MESSAGES = 20
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of both commands."""
     add = parser.add_argument
-    add("--format", choices=("ndjson", "json", "csv", "parquet"),
+    add("schema", help="package.module:Name of a schema class or instance")
+    add("--format", choices=FORMS,
         help="of what is read; by default the file's name says it")  # fmt: skip
     add("--workers", type=int, default=1, metavar="N",
         help="processes of this machine; by default 1, this one")  # fmt: skip

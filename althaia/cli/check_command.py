@@ -14,10 +14,9 @@ from althaia.cli import Answer, bulkwork
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("schema", help="package.module:Name of a schema class or instance")
-    add("file", nargs="+", help="what is checked; - is standard input, .gz is unpacked")
     bulkwork.configure(parser)
+    what = "what is checked; - is standard input, .gz is unpacked"
+    parser.add_argument("file", nargs="+", help=what)
 
 
 def execute(options: argparse.Namespace) -> Answer:

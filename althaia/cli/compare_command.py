@@ -45,7 +45,7 @@ def execute(options: argparse.Namespace) -> Answer:
     if options.data is None and (options.load or options.objects is None):
         raise CommandError("one of --objects and --data is required, and --data for --load")
     report = compared(options)
-    return int(bool(report["different"])), report, as_text(report)
+    return bool(report["different"]), report, as_text(report)
 
 
 def _summed_up(file: str) -> Answer:
@@ -59,7 +59,7 @@ def _summed_up(file: str) -> Answer:
     if not processes:
         text += f" (nothing has written to {file} yet)"
     found = {"processes": processes, "without_end": unended, **report.as_dict()}
-    return int(bool(report.different)), found, f"{text}: {report.as_text()}"
+    return bool(report.different), found, f"{text}: {report.as_text()}"
 
 
 def compared(options: argparse.Namespace) -> dict[str, Any]:

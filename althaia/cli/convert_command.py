@@ -11,18 +11,18 @@ import argparse
 from functools import partial
 
 from althaia import bulk
+from althaia.bulk.reading import FORMS
 from althaia.cli import Answer, bulkwork
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    bulkwork.configure(parser)
     add = parser.add_argument
-    add("schema", help="package.module:Name of a schema class or instance")
     add("source", help="what is read; - is standard input, .gz is unpacked")
     add("target", help="the file that is written; it appears when it is whole")
-    add("--to-format", choices=("ndjson", "json", "csv", "parquet"),
-                        help="of what is written; by default the file's name says it")  # fmt: skip
+    add("--to-format", choices=FORMS,
+        help="of what is written; by default the file's name says it")  # fmt: skip
     add("--dump", action="store_true", help="dump without loading")
-    bulkwork.configure(parser)
 
 
 def execute(options: argparse.Namespace) -> Answer:

@@ -44,7 +44,7 @@ def execute(options: argparse.Namespace) -> Answer:
     verdicts = list(judged(options.application))
     text = "\n".join(f"{state:<7}{subject:<11}{text}" for state, subject, text in verdicts)
     is_wrong = any(each.state == WRONG for each in verdicts)
-    return int(is_wrong), [each._asdict() for each in verdicts], text
+    return is_wrong, [each._asdict() for each in verdicts], text
 
 
 def judged(name: str | None) -> Iterator[Verdict]:

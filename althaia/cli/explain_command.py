@@ -50,9 +50,9 @@ def execute(options: argparse.Namespace) -> Answer:
 def _schema(options: argparse.Namespace) -> Answer:
     explanation = althaia.explain(target.schema(options.schema))
     data = explanation.as_dict()
-    left = data["no_plans"] or any(s.why or s.unresolved for s in explanation.steps())
+    left = data["no_plans"] or any(step.reason for step in explanation.steps())
     text = explanation.as_text(verbose=options.verbose, depth=options.depth)
-    return int(bool(options.fail_on and left)), data, text
+    return bool(options.fail_on and left), data, text
 
 
 def _application(options: argparse.Namespace) -> Answer:
@@ -67,7 +67,7 @@ def _application(options: argparse.Namespace) -> Answer:
         text = [f"{head}{unplanned} with steps outside a plan", *(line.as_text() for line in lines)]
         text += lines_of_readers(libraries.status())
     data = [line._asdict() for line in lines]
-    return int(bool(options.fail_on and unplanned)), data, "\n".join(text)
+    return bool(options.fail_on and unplanned), data, "\n".join(text)
 
 
 class Line(NamedTuple):
@@ -134,7 +134,7 @@ def line_of(cls: type) -> Line:
         # The class takes arguments, or a nested schema cannot be resolved.
         return Line(name, 0, (), f"{type(error).__name__}: {error}")
     steps = list(explained.steps())
-    left = dict.fromkeys(f"{s.direction} {s.path}" for s in steps if s.why or s.unresolved)
+    left = dict.fromkeys(f"{s.direction} {s.path}" for s in steps if s.reason)
     unresolved = dict.fromkeys(step.unresolved for step in steps if step.unresolved)
     data = explained.as_dict()
     return Line(name, len(steps), tuple(left), data["no_plans"], tuple(unresolved), data["built"])

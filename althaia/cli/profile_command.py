@@ -58,17 +58,18 @@ def execute(options: argparse.Namespace) -> int:
             return run.refuse("--estimate runs both libraries: unset ALTHAIA_DISABLE, _COMPARE")
         if why := why_no_plans():
             return run.refuse(f"there is nothing to estimate: {why}")
-    stack, estimate = ExitStack(), Estimate()
+    stack = ExitStack()
 
     def begin() -> None:
+        result: Profile | Estimate
         if options.estimate:
             # Upstream's own code is to run as it does without althaia.
             althaia.patch(compiled=False)
-            estimate.begin()
-            atexit.register(_show, estimate, options)
-            return
+            result = Estimate()
+        else:
+            result = stack.enter_context(profile())
         # By then a traceback has been shown and the program's threads have ended.
-        atexit.register(_show, stack.enter_context(profile()), options)
+        atexit.register(_show, result, options)
         atexit.register(stack.close)
 
     return run.execute(words, begin)

@@ -15,7 +15,7 @@ from althaia.cli.terminal import OnProgress
 from althaia.trust.differences import Difference, first_difference_of_written
 
 _ENDED = '{"failed": "its process ended"}'
-_OURS = {f"ALTHAIA_{each}" for each in ("PATCH", "DISABLE", "COMPARE", "COMPARE_FILE", "NOTES")}
+_OURS = ("ALTHAIA_PATCH", "ALTHAIA_COMPARE", "ALTHAIA_COMPARE_FILE", "ALTHAIA_NOTES")
 Differences = dict[str, Difference]
 """By name of the call."""
 
@@ -40,14 +40,16 @@ class Process:
 
     def __init__(self, stack: ExitStack, side: str, **given: Any) -> None:
         self.side = side
-        environment = {k: v for k, v in os.environ.items() if k not in _OURS}
-        # Both processes must iterate over sets in the same order.
-        environment["PYTHONHASHSEED"] = "0"
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         patched = side == "althaia"
-        if not patched:
+        environment = {
+            **os.environ,
+            **dict.fromkeys(_OURS, ""),
             # The schema's own module may call patch().
-            environment["ALTHAIA_DISABLE"] = "1"
+            "ALTHAIA_DISABLE": "" if patched else "1",
+            # Both processes must iterate over sets in the same order.
+            "PYTHONHASHSEED": "0",
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
         self._process = subprocess.Popen(
             [sys.executable, "-m", "althaia.cli.worker"],
             stdin=subprocess.PIPE,
@@ -79,7 +81,7 @@ class Pair:
     """Both libraries' processes, which have the same data and make the same calls.
 
     :param stack: what ends them
-    :param given: the parameters of :class:`althaia.cli.worker.Side`
+    :param given: the parameters of :meth:`althaia.cli.worker.Side.start`
     :ivar calls: their names
     :raises CommandError: the schema or the data are not there
     """

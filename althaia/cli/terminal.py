@@ -19,8 +19,13 @@ def bar(total: float) -> Iterator[OnProgress]:
         yield lambda done, text: None
         return
     console = Console(stderr=True)
-    columns = (BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
-    shown = console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
+    with Progress(
+        BarColumn(),
+        TextColumn("{task.description}"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as progress:
         task = progress.add_task("", total=total)
         yield lambda done, text: progress.update(task, completed=done, description=text)

@@ -20,21 +20,22 @@ from typing import Any
 import althaia
 from althaia.cli import CommandError, sampledata, target
 from althaia.trust import seam_layers
-from althaia.trust.differences import written
+from althaia.trust.differences import name_of, written
 
 ROUND_SECONDS = 0.1
 _WHOSE = "the schema's module or the schema itself"
 
 
 class Side:
-    """The user's schema on one of the two libraries, and the calls with it.
+    """The user's schema on one of the two libraries, and the calls with it. A command is the name
+    of a method; the first one is ``start``."""
 
-    :param use: ``measure`` or ``compare``, the method that prepares the calls
-    :param data: its parameters
-    :ivar given: what it returns, and the names of the calls
-    """
+    def start(self, schema: str, patched: bool, use: str, **data: Any) -> dict[str, Any]:
+        """Import the schema and prepare the calls. Say what the data is, and the calls' names.
 
-    def __init__(self, schema: str, patched: bool, use: str, **data: Any) -> None:
+        :param use: ``measure`` or ``compare``, the method that prepares the calls
+        :param data: its parameters
+        """
         if patched:
             althaia.patch()
             if use == "compare":
@@ -42,7 +43,7 @@ class Side:
         self.schema = target.schema(schema)
         self.failing: dict[str, dict[int, str]] = {"dump": {}, "load": {}}
         self.calls: dict[str, Callable[[], Any]] = {}
-        self.given = {**getattr(self, use)(**data), "calls": list(self.calls)}
+        return {**getattr(self, use)(**data), "calls": list(self.calls)}
 
     def measure(
         self, directions: list[str], file: str | None, source: str | None, count: int
@@ -142,8 +143,7 @@ class Side:
     def explained(self) -> dict[str, Any]:
         """Say how much of the schema is planned, and what is not, and why."""
         found = althaia.explain(self.schema)
-        whys = ((step, step.unresolved or step.why) for step in found.steps())
-        left = [f"{step.direction} {step.path}: {why}" for step, why in whys if why]
+        left = [f"{s.direction} {s.path}: {s.reason}" for s in found.steps() if s.reason]
         return {"no_plans": found.as_dict()["no_plans"], "summary": found.summary(), "left": left}
 
 
@@ -180,8 +180,7 @@ def _given(file: str | None, source: str | None, count: int) -> tuple[list[Any],
 
 def kinds_of(objects: Iterable[Any]) -> str:
     """Return the classes of some objects, for people: ``shop.models.Order``."""
-    names = {f"{type(each).__module__}.{type(each).__qualname__}" for each in objects}
-    return ", ".join(sorted(name.removeprefix("builtins.") for name in names))
+    return ", ".join(sorted({name_of(type(each)) for each in objects}))
 
 
 def read_records(file: Path) -> list[Any]:
@@ -214,16 +213,11 @@ def main() -> None:
     # The output of the user's modules must not get between the answers.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
-    side: Side | None = None
+    side = Side()
     for line in sys.stdin:
         command = json.loads(line)
-        do = command.pop("do")
         try:
-            if do == "start":
-                side = Side(**command)
-                answer = side.given
-            else:
-                answer = getattr(side, do)(**command)
+            answer = getattr(side, command.pop("do"))(**command)
         except (Exception, SystemExit) as error:
             answer = {"failed": target.failure(_WHOSE, error)}
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from althaia import seam
@@ -25,23 +25,9 @@ MOST_NAMED = 5
 DEEPEST = 40
 """The most levels of nesting shown. Schemas that make new nested schemas would never end."""
 
-_DUMP = ("dump", "_serialize", "_invoke_dump_processors", "_invoke_processors")
-SCHEMA_METHODS = {
-    "dump": _DUMP,
-    "dumps": ("dumps", *_DUMP),
-    "load": (
-        "load",
-        "_do_load",
-        "_deserialize",
-        "_call_and_store",
-        "_invoke_load_processors",
-        "_invoke_processors",
-        "_invoke_field_validators",
-        "_invoke_schema_validators",
-        "handle_error",
-    ),
-}
-"""Methods of the schema that upstream's ``dump`` and ``load`` call: an override is shown."""
+OTHER_METHODS = {"dump": (), "dumps": ("dumps",), "load": ("_call_and_store", "handle_error")}
+"""Methods of the schema that upstream's code calls, besides those that plans replace: an override
+is shown."""
 
 HOOKS = {
     "dump": ("pre_dump", "post_dump"),
@@ -71,6 +57,11 @@ class Step(NamedTuple):
     """Why the user's or marshmallow's own code runs, which is not faster; "" if it is planned."""
     unresolved: str = ""
     """Why the schema that is nested here is not known; "" if it is."""
+
+    @property
+    def reason(self) -> str:
+        """Why it is outside the plan; "" if it is not."""
+        return self.unresolved or self.why
 
 
 class Explanation:
@@ -280,9 +271,8 @@ def explain(schema: Any) -> Explanation:
         return Explanation(_data(instance, no_plans=reason))
     from althaia.engine.objects import libraries
     from althaia.engine.plan import load_upstream
-    from althaia.engine.planner import build
 
-    explained = _Explainer(load_upstream(), build, []).schema(instance, "dump", "load")
+    explained = _Explainer(load_upstream(), []).schema(instance, "dump", "load")
     return Explanation(explained | {"readers": libraries.status()})
 
 
@@ -291,8 +281,11 @@ def _data(schema: Any, **known: Any) -> Data:
     return {
         "schema": seam.full_name(type(schema)),
         "many": bool(schema.many),
-        **dict.fromkeys(("dump", "load", "readers")),
-        **dict.fromkeys(("built", "no_plans"), ""),
+        "dump": None,
+        "load": None,
+        "readers": None,
+        "built": "",
+        "no_plans": "",
         "seen": False,
         **known,
     }
@@ -332,7 +325,6 @@ class _Explainer(NamedTuple):
     """Builds one explanation; remembers the schemas above the present one."""
 
     upstream: Upstream
-    build: Callable[[Any, str], Any]
     path: list[Any]
 
     def schema(self, schema: Any, *directions: str) -> Data:
@@ -342,16 +334,17 @@ class _Explainer(NamedTuple):
         )  # fmt: skip
         if identity in self.path or len(self.path) == DEEPEST:
             return _data(schema, seen=True)
+        from althaia.engine.analysis import examine, upstreams_binding
+        from althaia.engine.planner import build
+
         self.path.append(identity)
         try:
             found = {
-                each: self.direction(each, schema, self.build(schema, each), len(self.path) > 1)
+                each: self.direction(each, schema, build(schema, each), len(self.path) > 1)
                 for each in directions
             }
         finally:
             self.path.pop()
-        from althaia.engine.analysis import examine, upstreams_binding
-
         cls, upstream = type(schema), self.upstream
         _, built = examine(upstream, schema)
         if not built and not upstream.has(cls, "on_bind_field", upstream.Schema):
@@ -379,8 +372,7 @@ class _Explainer(NamedTuple):
 
     def why_no_text(self, schema: Any, plan: Any) -> str:
         """Return why ``dumps`` makes dictionaries first; "" where it does not."""
-        overridden = next(self.overridden("dumps", schema), "")
-        if overridden:
+        for overridden in self.overridden("dumps", schema):
             return f"the schema has its own {overridden}"
         if not plan.straight:
             return "its options are not upstream's kind"
@@ -389,9 +381,8 @@ class _Explainer(NamedTuple):
 
         if not writes(form):
             return f"it is written by {getattr(form, '__name__', form)!s}"
-        hooks = _hooks("dump", schema).get("post_dump")
-        if hooks:
-            return f"the post_dump hook {hooks[0]} is given them"
+        for hook, *_ in seam.hooks_of(schema, "post_dump"):
+            return f"the post_dump hook {hook} is given them"
         if plan.dict_class is not dict and plan.dict_class is not OrderedDict:
             return f"its dictionaries are {seam.full_name(plan.dict_class)}"
         keys = [step.key for step in plan.steps]
@@ -427,16 +418,17 @@ class _Explainer(NamedTuple):
 
     def overridden(self, direction: str, schema: Any) -> Iterator[str]:
         from althaia.engine.analysis import attributes_of
+        from althaia.engine.planner import DUMPING, LOADING, preparations
 
         own = attributes_of(schema)
-        for name in SCHEMA_METHODS[direction]:
+        called = LOADING if direction == "load" else DUMPING
+        names = (*called.outer, called.inner, *called.around)
+        for name in OTHER_METHODS[direction] + names:
             if name in own:
                 yield f"{name}, set on the instance"
             elif not self.upstream.has(type(schema), name, self.upstream.Schema):
                 yield f"{name}, of {self.upstream.owner(type(schema), name)}"
                 if name == "load":
-                    from althaia.engine.planner import preparations
-
                     yield from (text for *_, text in preparations(type(schema)))
 
 

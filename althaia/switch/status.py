@@ -83,7 +83,10 @@ class Info:
         """Return the same as plain data, ready for JSON."""
         found = vars(self) | {"compiled": self.compiled, "stale": list(self.stale)}
         found["served"] = self.served.as_dict()
-        found["real"] = {key: found.pop(f"real_{key}") for key in ("version", "location")}
+        found["real"] = {
+            "version": found.pop("real_version"),
+            "location": found.pop("real_location"),
+        }
         return found
 
     def as_text(self, *, verbose: bool = False) -> str:

@@ -102,7 +102,7 @@ def written(value: Any, above: tuple[int, ...] = ()) -> Written:
     named.
     """
     cls, text, parts = _look(value)
-    name = _name(cls)
+    name = name_of(cls)
     if parts is None or id(value) in above:
         return Written(name, text or "…", None)
     inside = (*above, id(value))
@@ -134,8 +134,8 @@ def _difference(
     (cls, text, parts), (other_cls, other_text, others) = _look(planned), _look(upstream)
     where = path.removeprefix(".")
     if cls != other_cls:
-        one = f"{_name(cls)} {short_repr(planned)}"
-        other = f"{_name(other_cls)} {short_repr(upstream)}"
+        one = f"{name_of(cls)} {short_repr(planned)}"
+        other = f"{name_of(other_cls)} {short_repr(upstream)}"
         return Difference(where, one, other)
     if parts is None or others is None:
         same = text == other_text
@@ -198,7 +198,7 @@ def _own_attributes(value: Any) -> dict[str, Any]:
     return found
 
 
-def _name(cls: Any) -> str:
+def name_of(cls: Any) -> str:
     """Return the name of a type, which a written value's is already."""
     if isinstance(cls, str):
         return cls

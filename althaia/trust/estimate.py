@@ -41,12 +41,17 @@ again and ``by_upstream``."""
 
 
 class Estimate:
-    """Measures from :meth:`begin` on."""
+    """Measures from its making on, in forked processes too."""
 
     has_forked = False
 
     def __init__(self) -> None:
         self.start_again()
+        self.began = process_time()
+        seam_layers.put(self.layer)
+        gc.callbacks.append(self.collected)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.start_again, after_in_parent=self.note_fork)
 
     def start_again(self) -> None:
         """Begin with nothing, as a forked process does, whose clock begins again."""
@@ -57,14 +62,6 @@ class Estimate:
         """The processor time at the beginning, what measuring took, and the garbage collector."""
         self.asked = 0
         """How often upstream's own code has asked hooks of ours, which it does not without us."""
-
-    def begin(self) -> None:
-        """Measure from now on, in forked processes too."""
-        self.began = process_time()
-        seam_layers.put(self.layer)
-        gc.callbacks.append(self.collected)
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self.start_again, after_in_parent=self.note_fork)
 
     def collected(self, phase: str, _: object) -> None:
         self.collecting += thread_time() * (1 if phase == "stop" else -1)
