@@ -12,6 +12,7 @@ import argparse
 import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import astuple
 from typing import Any
 
 from althaia.cli import Answer, CommandError
@@ -80,7 +81,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
                 "work": name,
                 "objects": objects,
                 "identical": not difference,
-                "difference": sentence(difference, steady=steady) if difference else "",
+                "difference": sentence(*astuple(difference), steady=steady) if difference else "",
                 "deterministic": steady,
                 **dict.fromkeys(FIGURES),
             }

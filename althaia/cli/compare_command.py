@@ -23,7 +23,6 @@ from althaia.cli import Answer, CommandError
 from althaia.cli.sides import Differences, Pair, add_data, sentence
 from althaia.cli.terminal import bar
 from althaia.trust.compare import read_file
-from althaia.trust.differences import Difference
 
 COUNT = 1_000
 
@@ -121,7 +120,7 @@ def as_text(report: dict[str, Any]) -> str:
         lines.append(f"  {what}the first exception: {report['first_raised']}")
     for steady, kinds in ((True, report["differences"]), (False, report["unsteady"])):
         for each in kinds:
-            difference = Difference(each["path"], each["planned"], each["upstream"])
+            said = sentence(each["path"], each["planned"], each["upstream"], steady=steady)
             again = f" ({each['times']:,} calls)" if each["times"] > 1 else ""
-            lines.append(f"  {each['call']}: {sentence(difference, steady=steady)}{again}")
+            lines.append(f"  {each['call']}: {said}{again}")
     return "\n".join(lines)

@@ -122,13 +122,12 @@ class Pair:
         return different, unsteady, raised
 
 
-def sentence(difference: Difference, *, steady: bool = True) -> str:
+def sentence(path: str, one: str, other: str, *, steady: bool) -> str:
     """Say what differs, for people.
 
     :param steady: whether marshmallow gives its answer again
     """
-    where = difference.path or "the result itself"
-    one, other = difference.planned, difference.upstream
+    where = path or "the result itself"
     if steady:
         return f"{where}: {one} by althaia, {other} by marshmallow"
     return f"{where}: not deterministic, marshmallow gave {one} and then {other}"

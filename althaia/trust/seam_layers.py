@@ -51,9 +51,11 @@ def connected() -> None:
     """Wrap the engine's functions by the layers, after the engine was loaded."""
     with _lock:
         if not _engines:
-            found = {name: getattr(seam, name) for name in seam._OWN}
-            # The seam's own functions only load the engine or decline: do not wrap them.
-            _engines.update((k, hook) for k, hook in found.items() if hook is not seam._OWN[k])
+            for name, own in seam._OWN.items():
+                hook = getattr(seam, name)
+                # The seam's own functions only load the engine or decline: do not wrap them.
+                if hook is not own:
+                    _engines[name] = hook
         if _engines and _at_once:
             from althaia.engine.instances import build_at_once
 
