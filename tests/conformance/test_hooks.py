@@ -45,11 +45,7 @@ def test_processors(ma, log, tag, pass_collection, pass_original):
 
     class S(ma.Schema):
         f = ma.fields.Integer()
-
-        @decorate(**options)
-        def process(self, data, *args, **kwargs):
-            log("process", data, args, kwargs)
-            return data
+        process = decorate(**options)(log.hook("process"))
 
     run_all(log, S())
     run_all(log, S(many=True))
@@ -74,15 +70,10 @@ def test_what_processors_return(ma, log, tag, pass_collection, returned):
                 return (dict(each) for each in data)
             return values.get(returned, data)
 
-        @ma.validates_schema(pass_original=True)
-        def check(self, data, original, **kwargs):
-            log("check", data, original)
-
-        @ma.post_dump(pass_original=True)
-        @ma.post_load(pass_original=True)
-        def after(self, data, original, **kwargs):
-            log("after", data, original)
-            return data
+        check = ma.validates_schema(pass_original=True)(log.hook("check"))
+        after = ma.post_dump(pass_original=True)(
+            ma.post_load(pass_original=True)(log.hook("after"))
+        )
 
     run_all(log, S())
 
@@ -128,22 +119,15 @@ def test_order_of_everything(ma, log):
         )
 
         zz = ma.post_load(log.hook("zz"))
-
-        @ma.validates("f")
-        def check(self, value, **kwargs):
-            log("check", value, kwargs)
+        check = ma.validates("f")(log.hook("check"))
 
     class S(Base):
         g = ma.fields.Nested(Base)
         aa = ma.pre_load(ma.post_load(ma.pre_dump(ma.post_dump(log.hook("aa")))))
-
-        @ma.validates_schema(skip_on_field_errors=False, pass_original=True)
-        def whole(self, data, original, **kwargs):
-            log("whole", data, original, kwargs)
-
-        @ma.validates_schema(pass_collection=True)
-        def all_of_them(self, data, **kwargs):
-            log("all", data, kwargs)
+        whole = ma.validates_schema(skip_on_field_errors=False, pass_original=True)(
+            log.hook("whole")
+        )
+        all_of_them = ma.validates_schema(pass_collection=True)(log.hook("all"))
 
         @ma.validates("f", "g")
         def check_more(self, value, data_key):
@@ -314,10 +298,7 @@ def entry_of(tag):
 def test_hooks_that_come_and_go_between_calls(ma, log, tag, change, nested):
     class S(ma.Schema):
         f = ma.fields.Integer()
-
-        def process(self, data, *args, **kwargs):
-            log("process", data, args, kwargs)
-            return data
+        process = log.hook("process")
 
     class Parent(ma.Schema):
         child = ma.fields.Nested(S)

@@ -108,10 +108,7 @@ def test_schema_methods(ma, log, name, place, when):
             if value == 13:
                 raise ma.ValidationError("unlucky")
 
-        @ma.validates_schema
-        def check_all(self, data, **kwargs):
-            log("check_all", data, kwargs)
-
+        check_all = ma.validates_schema(log.hook("check_all"))
         after = ma.post_dump(ma.post_load(log.hook("post")))
 
     mixin = subclass()
