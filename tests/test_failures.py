@@ -9,7 +9,6 @@ import pytest
 
 from tests.conformance import harness
 from tests.conformance.differ import Differ, path_to
-from tests.failures import plain, summary
 
 ROOT = Path(__file__).parents[1]
 
@@ -55,26 +54,6 @@ def test_a_run_with_failures(tmp_path, jobs, ci):
     # In CI pytest writes a failed test's name and the whole message in one line.
     parts = [part for line in failures.splitlines() for part in line.split(" - ")]
     assert max(map(len, parts)) <= 200
-
-
-def test_long_lines_are_cut_and_more_direct_groups_come_first():
-    assert plain("a\ud800\nb") == "a\\ud800\nb"
-    assert plain("x" * 300) == "x" * 197 + "..."
-    assert plain("x" * 300, None) == "x" * 300
-    failed = [
-        ("tests/plans/test_x.py::test", {}),
-        ("c", {"kinds": ["Raw", "UUID"], "direction": "dump"}),
-        ("b", {"kinds": ["Integer", "Raw"], "direction": "load"}),
-        ("a", {"kinds": ["Integer"], "direction": "load"}),
-    ]
-    assert summary(failed) == [
-        "Integer, load: 1, and 1 with other kinds beside it",
-        "    a",
-        "Raw + UUID, dump: 1",
-        "    c",
-        "tests/plans/test_x.py: 1",
-        "    tests/plans/test_x.py::test",
-    ]
 
 
 def failure(function):

@@ -41,10 +41,3 @@ def test_rendering_and_reading_agree(layout, locked, tmp_path):
         locks.read(path)
     path.write_text(locks.render(locked), "utf-8")
     assert locks.read(path) == locked
-
-
-@pytest.mark.slow
-def test_a_checkout_says_its_version(pinned, older_line):
-    assert pinned.version == "4.4.0"
-    assert older_line.version == "3.26.2"
-    assert set(pinned.licences) == {"LICENSE", "NOTICE"}
