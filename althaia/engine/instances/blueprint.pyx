@@ -44,8 +44,11 @@ cdef class Blueprint:
     cdef readonly Guard guard
     cdef readonly str reason
     cdef int wait
-    # Whether the class has an ``on_bind_field`` of its own, or a field that binds itself; and the
-    # names of these fields, and with a hook, of fields with two names.
+    # The state of a new instance. It is not LAZY where the class has another ``_init_fields``
+    # (UNBOUND), or an ``on_bind_field`` or a field that binds itself.
+    cdef State begun
+    # Whether it has one of the latter; and the names of these fields, and with an
+    # ``on_bind_field``, of fields with two names.
     cdef bint has_hook
     cdef set binding_themselves
     # The class's fields, a dict or OrderedDict, and options, from which prototypes are made.
@@ -60,24 +63,16 @@ cdef class Blueprint:
     cdef readonly dict prototypes
 
     def __init__(self, schema_class, Guard guard, str reason):
-        self.schema_class = schema_class
-        self.guard = guard
-        self.reason = reason
+        self.schema_class, self.guard, self.reason = schema_class, guard, reason
         self.prototypes = {}
         self.binding_themselves = set()
-        self.has_hook = (
-            althaia_type_lookup(schema_class, "on_bind_field")
-            is not upstream.schema_attributes["on_bind_field"]
-        )
-        if not reason:
-            self._copy_class()
-
-    cdef int _copy_class(self):
-        """Copy the attributes of the class from which instances and prototypes are made."""
-        self.opts = althaia_type_lookup(self.schema_class, "opts")
+        self.has_hook = is_own(schema_class, "on_bind_field")
+        if reason:
+            return
+        self.opts = althaia_type_lookup(schema_class, "opts")
         self.many = getattr(self.opts, "many", None) if upstream.many_by_option else False
         self.unknown = getattr(self.opts, "unknown", None)
-        self.declared = althaia_type_lookup(self.schema_class, "_declared_fields")
+        self.declared = althaia_type_lookup(schema_class, "_declared_fields")
         fields = [id(field) for field in self.declared.values()]
         shared = self.has_hook and len(set(fields)) < len(fields)
         for name, field in self.declared.items():
@@ -92,6 +87,8 @@ cdef class Blueprint:
             for inner in fields_inside(vars_of(field)):
                 if fields_inside(vars_of(inner)):
                     self.copies_bind_anew = True
+        if not self.has_hook:
+            self.begun = UNBOUND if is_own(schema_class, INIT_FIELDS) else LAZY
 
     cdef bint holds(self, schema) except -1:
         """Whether the result of the examination, positive or negative, still holds."""
@@ -126,6 +123,11 @@ cdef class Blueprint:
             prototype.read()
         self.prototypes[key] = prototype
         return prototype
+
+
+cdef bint is_own(cls, str name):
+    """Whether a schema class has another method in the place of upstream's."""
+    return althaia_type_lookup(cls, name) is not upstream.schema_attributes[name]
 
 
 cdef Blueprint blueprint_of(cls):

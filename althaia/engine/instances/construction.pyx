@@ -22,25 +22,22 @@ cdef dict SEAM = vars(seam)
 cdef int lazy_init(schema, args, PyObject* options) except -1:
     """``tp_init`` of classes with lazy instances. Make an instance without options here: calling
     ``__init__``, which has eight keyword-only parameters, takes longer than all the rest."""
-    cls = type(schema)
-    cdef Blueprint blueprint = blueprint_of(cls)
+    cdef Blueprint blueprint
     if (
         len(<tuple>args) == 0
         and (options is NULL or len(<dict>options) == 0)
-        and blueprint is not None
-        and not blueprint.has_hook
         and SEAM["construct"] is construct
-        and althaia_type_lookup(cls, INIT) is upstream.schema_attributes[INIT]
-        and althaia_type_lookup(cls, INIT_FIELDS) is upstream.schema_attributes[INIT_FIELDS]
+        and not is_own(type(schema), INIT)
         and not (have_frames and althaia_is_traced())
     ):
-        prototype = blueprint.prototypes.get(DEFAULTS)
-        partial = False if upstream.partial_is_false else None
-        if (
-            type(prototype) is Prototype and blueprint.holds(schema)
-            and make_from(schema, <Prototype>prototype, LAZY, None, partial, None, None)
-        ):
-            return 0
+        blueprint = blueprint_of(type(schema))
+        if blueprint is not None and blueprint.begun == LAZY and blueprint.holds(schema):
+            prototype = blueprint.prototypes.get(DEFAULTS)
+            partial = False if upstream.partial_is_false else None
+            if type(prototype) is Prototype and make_from(
+                schema, <Prototype>prototype, None, partial, None, None
+            ):
+                return 0
     return althaia_plain_init(schema, args, options)
 
 
@@ -49,11 +46,9 @@ def construct(
 ):
     """Make an instance, at the beginning of ``Schema.__init__``. Return False, having changed
     nothing, if upstream's code must make it."""
-    cdef object cls = type(schema), key
     cdef Blueprint blueprint
     cdef Prototype prototype
     cdef InstanceDict state
-    cdef State begun = LAZY
     if upstream.has_context and not are_accepted(unknown, context):
         return False
     if many is None and not upstream.many_by_option:
@@ -66,17 +61,11 @@ def construct(
     key = options_key(only, exclude, load_only, dump_only)
     if key is None:
         return False
-    blueprint = valid_blueprint(cls, schema)
+    blueprint = valid_blueprint(type(schema), schema)
     if blueprint is None or blueprint.reason or (blueprint.has_hook and not ALTHAIA_HAS_GIL):
         return False
     prototype = blueprint.find(key)
-    if prototype is None:
-        return False
-    if blueprint.has_hook:
-        begun = ORDINARY
-    elif althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]:
-        begun = UNBOUND
-    return make_from(schema, prototype, begun, many, partial, unknown, context)
+    return prototype is not None and make_from(schema, prototype, many, partial, unknown, context)
 
 
 cdef bint are_accepted(unknown, context):
@@ -91,9 +80,7 @@ cdef bint are_accepted(unknown, context):
     )
 
 
-cdef bint make_from(
-    schema, Prototype prototype, State begun, many, partial, unknown, context
-):
+cdef bint make_from(schema, Prototype prototype, many, partial, unknown, context):
     """Make an instance from a prototype, as ``Schema.__init__`` does with these options. Return
     False, having changed nothing, if its dictionary cannot hold the prototype, or has an entry that
     construction would read."""
@@ -110,7 +97,7 @@ cdef bint make_from(
             or althaia_type_lookup(cls, name) is not None
         ):
             return False
-    state.instance = new_instance(prototype, begun)
+    state.instance = new_instance(prototype, blueprint.begun)
     PyDict_SetItem(state, MANY, blueprint.many if many is None else many)
     PyDict_SetItem(state, PARTIAL, partial)
     PyDict_SetItem(state, UNKNOWN, blueprint.unknown if unknown is None else unknown)
@@ -118,7 +105,7 @@ cdef bint make_from(
         PyDict_SetItem(state, CONTEXT, context or {})
         if context:
             warn_of_context()
-    if begun == LAZY:
+    if blueprint.begun == LAZY:
         PyDict_SetItem(state, ERROR_MESSAGES, merged_messages(
             althaia_type_lookup(cls, "_default_error_messages"),
             cls.__mro__,

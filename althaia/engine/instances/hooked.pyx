@@ -225,13 +225,13 @@ cdef bint corresponds(
     if type(theirs) is list and type(mine) is list and len(<list>mine) == len(<list>theirs):
         # The fields of a Tuple. Any other list is the one that the class was declared with.
         for each, their in zip(<list>mine, <list>theirs):
-            if each is not their and not is_own(each, their, own, hooked):
+            if each is not their and not is_fields_own(each, their, own, hooked):
                 return False
         return len(<list>theirs) > 0
-    return is_own(mine, theirs, own, hooked)
+    return is_fields_own(mine, theirs, own, hooked)
 
 
-cdef bint is_own(mine, theirs, OwnFields own, Prototype hooked):
+cdef bint is_fields_own(mine, theirs, OwnFields own, Prototype hooked):
     """Whether a field is the instance's for a field of the prototype."""
     number = hooked.index.get(id(theirs))
     return number is not None and own.by_number[number] is mine and mine is not None

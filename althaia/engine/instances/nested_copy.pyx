@@ -76,24 +76,24 @@ cdef bint is_fresh(schema):
     It must have been made for this field: no user code has seen it, and neither its attributes nor
     its class have changed since.
     """
-    cls = type(schema)
     if Py_REFCNT(<PyObject*>schema) != 1:
         return False
+    cls = type(schema)
     cdef InstanceDict state = existing_dict(schema)
     if (
         state_now(state) != LAZY
         or althaia_has_weak_references(schema)
-        or althaia_type_lookup(cls, INIT) is not upstream.schema_attributes[INIT]
+        or is_own(cls, INIT)
         # Upstream calls it once more, for the copy.
-        or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
+        or is_own(cls, INIT_FIELDS)
         or althaia_type_lookup(cls, "__new__") is not object_new
         or type(cls) is not upstream.SchemaMeta
         or (<Prototype>state.instance.prototype).blueprint.copies_bind_anew
     ):
         return False
-    return not materialise_if_touched(schema, state) and (
-        prototype_to_plan(schema, state) is not None
-    )
+    if materialise_if_touched(schema, state):
+        return False
+    return prototype_to_plan(schema, state) is not None
 
 
 cdef lazy_copy(nested, field):
