@@ -20,7 +20,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from althaia import seam
 from althaia.switch import installed, release as releases
 from althaia.switch.config import ConfigError, settings
-from althaia.switch.release import OURS, REAL
+from althaia.switch.release import OURS, PREFIX, REAL
 
 TYPE_CHECKING = False
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
     from typing import Any
-
-_PREFIX = OURS.removesuffix(REAL)
 
 
 class LatePatchError(RuntimeError):
@@ -130,7 +128,7 @@ class _Redirect:
             was_installed = self.installed
             sys.meta_path[:] = [each for each in sys.meta_path if each is not self._finder]
             for own_name, (module, originals) in self._presented.items():
-                name = own_name.removeprefix(_PREFIX)
+                name = own_name.removeprefix(PREFIX)
                 if sys.modules.get(name) is module:
                     del sys.modules[name]
                 _namespace(module).update(originals)
@@ -151,7 +149,7 @@ class _Redirect:
         with self._lock:
             if not self.installed:
                 return
-            name = own_name.removeprefix(_PREFIX)
+            name = own_name.removeprefix(PREFIX)
             spec = _find(name)
             if spec is None:
                 raise ImportError(f"the files of {own_name} are no longer there", name=own_name)
@@ -204,7 +202,7 @@ class _Finder:
             # The finders after ours find it.
             return None
         parent = fullname.rpartition(".")[0]
-        if parent and sys.modules.get(parent) is not sys.modules.get(_PREFIX + parent):
+        if parent and sys.modules.get(parent) is not sys.modules.get(PREFIX + parent):
             raise ImportError(
                 f"{fullname} was asked for while althaia redirects marshmallow, but "
                 f"sys.modules[{parent!r}] is not althaia's copy: something put the real one "
@@ -249,7 +247,7 @@ class _OwnLoader:
             self._loader.exec_module(module)
         else:
             path = getattr(module.__spec__, "origin", None) or ""
-            release.execute(module, name.removeprefix(_PREFIX), self._loader, path)
+            release.execute(module, name.removeprefix(PREFIX), self._loader, path)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -262,7 +260,7 @@ class _AliasLoader(_OwnLoader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         is_ours = _below(spec.name, OURS)
-        name = spec.name.removeprefix(_PREFIX) if is_ours else _PREFIX + spec.name
+        name = spec.name.removeprefix(PREFIX) if is_ours else PREFIX + spec.name
         module = import_module(name)
         self._spec = module.__spec__
         return module
@@ -275,7 +273,7 @@ class _AliasLoader(_OwnLoader):
         name = self._settle(module)
         if self._spec is None:  # importlib.reload() calls no create_module().
             self._execute(module, name)
-        _redirect.present(_PREFIX + name, module)
+        _redirect.present(PREFIX + name, module)
 
 
 def _below(name: str, package: str) -> bool:
@@ -298,7 +296,7 @@ def own_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
 
 def _find(name: str) -> ModuleSpec | None:
     """Return the spec, under marshmallow's name, of the file that is served for it."""
-    parent = sys.modules.get((_PREFIX + name).rpartition(".")[0])
+    parent = sys.modules.get((PREFIX + name).rpartition(".")[0])
     return None if parent is None else _served_spec(name, parent.__path__)
 
 
@@ -337,7 +335,7 @@ def _real_modules() -> dict[str, ModuleType]:
         for name, module in sys.modules.copy().items()
         if _below(name, REAL)
         and module is not None
-        and module is not sys.modules.get(_PREFIX + name)
+        and module is not sys.modules.get(PREFIX + name)
     }
 
 

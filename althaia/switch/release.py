@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 REAL = "marshmallow"
-OURS = "althaia.marshmallow"
+PREFIX = "althaia."
+"""What our names of its modules have before theirs."""
+OURS = PREFIX + REAL
 
 COMPILED = "compiled"
 INTERPRETED = "interpreted"
@@ -103,18 +105,13 @@ class Release:
     def leave(self, why: str) -> None:
         """Leave it as it is, because of what is said."""
         self.how = UNTOUCHED
-        self.lose(why)
-
-    def lose(self, what: str) -> None:
-        """Record a reason why something cannot be planned, for :meth:`say` and ``info()``."""
-        if what not in self.lost:
-            self.lost.append(what)
+        self.lost.append(why)
 
     def say(self) -> None:
         """Say, once in a process, what of it cannot be planned: by a warning if hooks of ours or
         all plans are lost, by the logger if functions of it were not reviewed."""
-        if seam.no_engine:
-            self.lose(seam.no_engine)
+        if seam.no_engine and seam.no_engine not in self.lost:
+            self.lost.append(seam.no_engine)
         told = [*self.lost]
         if self.left_out and self.how != UNTOUCHED:
             told.append(f"hooks without a place in it: {', '.join(self.left_out)}")
@@ -305,7 +302,7 @@ def searches(name: str) -> bool:
 
 def untouched_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
     """Return the real spec of a module of the installed release, by one of its two names."""
-    real_name = name.removeprefix(OURS.removesuffix(REAL))
+    real_name = name.removeprefix(PREFIX)
     return serve().spec if real_name == REAL else real_spec(real_name, path)
 
 
