@@ -158,7 +158,11 @@ cdef class LoadNested(LoadStep):
             value = value if tape is None else tape.share(at)
             field = nested_field(self.field, frame.state)
             return field_deserialize(field, value, self.key, data, frame)
-        many = True if child.schema.many or self.field.many else False
+        # A callable that gives the schema may have changed the instance's own field.
+        own = self.field if upstream.nested_many_overrides else nested_field(
+            self.field, frame.state
+        )
+        many = True if child.schema.many or own.many else False
         if tape is not None and (self.pluck or many != (tape.slots[at].type == ARRAY)):
             value = tape.share(at)
             tape = None
