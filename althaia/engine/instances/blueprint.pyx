@@ -2,7 +2,8 @@
 
 The first examination of a class makes its :class:`Blueprint`, which is kept in the class's hook
 table (``seam.HookTable``). A later examination, after the class has changed, makes another. A
-blueprint holds the class's prototypes, which are built by upstream's code. ``construction`` asks for it.
+blueprint holds the class's prototypes, which are built by upstream's code. ``construction`` asks
+for it.
 """
 
 
