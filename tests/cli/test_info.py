@@ -59,19 +59,19 @@ def test_what_it_says(run):
 
 def test_the_text_lists_only_modules_that_are_not_as_they_should_be():
     def lines(*states):
-        modules = {f"m{n}": state for n, state in enumerate(states)}
+        modules = {f"module-{n}": state for n, state in enumerate(states)}
         return replace(althaia.info(), modules=modules).as_text().splitlines()
 
     good, stale, interpreted = status.COMPILED, status.STALE, status.INTERPRETED
     assert "2 of 2 modules" in "\n".join(lines(good, good))
-    assert "m0" not in "\n".join(lines(good, good))
+    assert "module-0" not in "\n".join(lines(good, good))
     assert lines(good, stale)[-2:] == [
         "modules",
-        "  m1  compiled, but its source has changed since",
+        "  module-1  compiled, but its source has changed since",
     ]
-    assert lines(good, interpreted)[-1] == "  m1  interpreted"
+    assert lines(good, interpreted)[-1] == "  module-1  interpreted"
     # A pure build says so in one line.
-    assert "m0" not in "\n".join(lines(interpreted, interpreted))
+    assert "module-0" not in "\n".join(lines(interpreted, interpreted))
 
 
 HOW = "import althaia; print(althaia.info().how)"
