@@ -6,6 +6,7 @@ call :func:`import_temporal` first.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
+from cpython.pycapsule cimport PyCapsule_Import
 
 
 cdef extern from "datetime.h":
@@ -26,10 +27,6 @@ cdef extern from "datetime.h":
     int PyDateTime_DELTA_GET_DAYS(object value)
     int PyDateTime_DELTA_GET_SECONDS(object value)
     int PyDateTime_DELTA_GET_MICROSECONDS(object value)
-
-
-cdef extern from "Python.h":
-    void* PyCapsule_Import(const char* name, int no_block) except NULL
 
 
 cdef inline dict import_temporal():

@@ -14,6 +14,7 @@ from types import FunctionType, GetSetDescriptorType
 from typing import Generic
 
 cimport cython
+from cpython.object cimport Py_TYPE
 from cpython.type cimport PyType_IsSubtype
 from libc.stdint cimport uint64_t
 

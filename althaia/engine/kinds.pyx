@@ -21,7 +21,7 @@ from operator import methodcaller
 from types import BuiltinFunctionType, FunctionType, MethodType
 
 cimport cython
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject, PyObject_GenericSetAttr, PyTypeObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cpython.type cimport PyType_IsSubtype
 from libc.math cimport isfinite

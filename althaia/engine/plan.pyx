@@ -11,7 +11,8 @@ from weakref import KeyedRef
 cimport cython
 from cpython.dict cimport PyDict_Copy, PyDict_Update
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyObject_GenericGetDict, PyTypeObject
+from cpython.ref cimport Py_REFCNT
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport uint64_t
 

@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t
 
 from althaia import seam
 from althaia.engine import outside as _outside
-from althaia.engine.analysis import NOT_PLAIN, is_plain_mapping, why_unwatchable
+from althaia.engine.analysis import METHOD_TYPES, NOT_PLAIN, is_plain_mapping, why_unwatchable
 from althaia.engine.instances import materialise_if_lazy
 from althaia.engine.objects.known_code import is_known
 from althaia.engine.plan import NotPlannable, definers, may_be_put, published_guard

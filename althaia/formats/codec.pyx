@@ -14,12 +14,13 @@ from contextlib import suppress
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.dict cimport PyDict_GetItemWithError, PyDict_Keys, PyDict_SetItem
+from cpython.conversion cimport PyOS_string_to_double
+from cpython.dict cimport PyDict_Keys, PyDict_SetItem
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.list cimport PyList_Append, PyList_AsTuple
 from cpython.mapping cimport PyMapping_Items
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
-from cpython.object cimport Py_SIZE, PyObject, PyObject_GenericGetDict, PyTypeObject
+from cpython.object cimport Py_SIZE, Py_TYPE, PyObject, PyObject_GenericGetDict, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.sequence cimport PySequence_Fast
 from cpython.tuple cimport PyTuple_GET_ITEM
@@ -44,6 +45,7 @@ from althaia.cpython.primitives cimport (
     althaia_has_noted_version,
     althaia_note_version,
     althaia_same_entries,
+    althaia_same_entry,
 )
 
 include "tape.pyx"

@@ -8,11 +8,6 @@ Loops over a dictionary here use its keys, not ``items()``: the items iterator o
 crashes if the allocation of its first pair fails.
 """
 
-cdef extern from "Python.h":
-    ctypedef struct PyTypeObject:
-        void* tp_descr_get
-        void* tp_descr_set
-
 cdef tuple NO_MEMBERS = ((), ())
 cdef tuple UTILS_OF_FIELDS = ("fields", ("utils",))
 cdef tuple HOLDING = (*INNER, "tuple_fields")
@@ -46,13 +41,12 @@ cdef class Analysis:
         self.members = members
         # Everything watched is copied before it is read. If another thread changes it during the
         # analysis, the guard does not hold.
-        self._members = None
+        self._members = NO_MEMBERS
         if is_plain_mapping(type(members)):
             copied = dict(members)
             self._members = (tuple(copied), tuple(copied.values()))
         self.state = attributes_of(schema)
         self._hidden = state_now(existing_dict(schema)) == HIDDEN
-        self.slots = 0
         self._sibling = sibling
         self._outer = []
         self._types = {}
@@ -65,7 +59,7 @@ cdef class Analysis:
 
     def items(self):
         """Return the names and fields of the mapping as they were when the analysis began."""
-        return [] if self._members is None else list(zip(*self._members))
+        return list(zip(*self._members))
 
     # -- What is watched
 
@@ -144,7 +138,7 @@ cdef class Analysis:
     def guard(self):
         """Return the guard of everything that was watched and that user code may change."""
         # A mapping that is no plain dictionary is not watched: reading it could run user code.
-        cdef bint with_members = self._members is not None and not self._hidden
+        cdef bint with_members = self._members is not NO_MEMBERS and not self._hidden
         return Guard(
             () if self._hidden
             else tuple([entry_of(name, self._schema_names[name]) for name in self._schema_names]),
@@ -366,13 +360,6 @@ cdef class Analysis:
         if type(static(cls, "__dict__")) is not GetSetDescriptorType:
             raise NotPlannable(f"__dict__ is overridden by {self.upstream.owner(cls, '__dict__')}")
 
-    def check_writable(self, field):
-        """Check that setting a field's attributes runs no user code.
-
-        :raises NotPlannable: its class defines ``__setattr__``.
-        """
-        self.check_objects_own(type(field), "__setattr__")
-
 
 def is_plain_mapping(cls):
     """Return whether iterating over a mapping of this class runs no code of the user's."""
@@ -398,14 +385,12 @@ cdef tuple entry_of(str name, value):
 
 cdef bint has_getter(raw) noexcept:
     """Return whether an attribute of a class has ``__get__``."""
-    cls = type(raw)
-    return (<PyTypeObject*>cls).tp_descr_get is not NULL
+    return Py_TYPE(raw).tp_descr_get is not NULL
 
 
 cdef bint is_data_descriptor(raw) noexcept:
     """Return whether a class attribute takes precedence over the instances' dictionaries."""
-    cls = type(raw)
-    return (<PyTypeObject*>cls).tp_descr_set is not NULL
+    return Py_TYPE(raw).tp_descr_set is not NULL
 
 
 def why_unwatchable(guard):

@@ -39,10 +39,7 @@ BINDING = (BIND, "__deepcopy__")
 # Immutable types: an option of one of these needs no guard of its own.
 UNCHANGING = (str, tuple, frozenset, type(None))
 COLLECTED = ("fields", "exclude", "load_only", "dump_only")
-OPTION_NAMES = (
-    "fields", "exclude", "load_only", "dump_only", "many", "unknown", "dateformat",
-    "datetimeformat", "timeformat",
-)
+OPTION_NAMES = (*COLLECTED, "many", "unknown", "dateformat", "datetimeformat", "timeformat")
 # Descriptors of these types keep no state of a field outside its instance dictionary.
 PLAIN_DESCRIPTORS = (FunctionType, property, classmethod, staticmethod, cached_property)
 # A Method field may bind to these.
@@ -166,21 +163,21 @@ cdef int _check_bound(Analysis analysis, field):
         # The first look at its schema sets it.
         analysis.leave_out(field, "_schema")
     # Binding replaces a field inside by a copy. That equals it, because upstream has just bound it.
-    inside = _fields_inside(analysis, state)
-    if inside:
-        with analysis.inside(field):
-            for inner in inside:
-                _check_bound(analysis, inner)
+    for inner in _fields_inside(analysis, field, state):
+        _check_bound(analysis, inner)
 
 
-cdef list _fields_inside(Analysis analysis, dict state):
-    """Return the fields inside the field that has these attributes, and watch their list."""
+def _fields_inside(Analysis analysis, field, dict state):
+    """Yield the fields inside the field that has these attributes, and watch their list."""
     inside = fields_inside(state)
     if inside is None:
         raise NotPlannable("tuple_fields is no list")
     if state.get("tuple_fields") is not None:
         analysis.watch_list(state["tuple_fields"])
-    return inside
+    if inside:
+        # Also a limit of the depth, which the stack of compiled code needs.
+        with analysis.inside(field):
+            yield from inside
 
 
 cdef _watchable(guard):
@@ -279,14 +276,10 @@ cdef int _check_field(Analysis analysis, field, bint top):
     if isinstance(field, nested) and state.get("_schema") is not None:
         raise NotPlannable("a declared nested field is resolved already")
     for name in ("only", "exclude"):
-        if type(state.get(name)) is upstream.schema["OrderedSet"]:
+        if type(state.get(name)) is upstream.OrderedSet:
             raise NotPlannable(f"{name} of a declared field is an OrderedSet, as schemas make them")
-    inside = _fields_inside(analysis, state)
-    if inside:
-        # Also a limit of the depth, which the stack of compiled code needs.
-        with analysis.inside(field):
-            for inner in inside:
-                _check_field(analysis, inner, False)
+    for inner in _fields_inside(analysis, field, state):
+        _check_field(analysis, inner, False)
 
 
 cdef int _check_field_itself(Analysis analysis, field, bint may_bind):

@@ -94,16 +94,16 @@ def stock_enum(analysis, cls, name):
     if not isinstance(cls, type):
         return None
     analysis.watch_type(cls)
-    if static(cls, name) is not ENUM_ATTRIBUTES[name]:
-        return None
-    if static(cls, "__getattribute__") is not object.__getattribute__:
-        return None
-    return cls
+    is_stock = (
+        static(cls, name) is ENUM_ATTRIBUTES[name]
+        and static(cls, "__getattribute__") is object.__getattribute__
+    )
+    return cls if is_stock else None
 
 
 def load_enum(analysis, field, options):
     by_value = analysis.field_value(field, "by_value")
-    if by_value is not True and by_value is not False:
+    if type(by_value) is not bool:
         raise NotPlannable("it loads by a field of the user's")
     cls = analysis.field_value(field, "enum")
     if type(cls) is not EnumMeta:

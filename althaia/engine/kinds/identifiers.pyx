@@ -1,8 +1,5 @@
 """Identifiers: ``UUID``; and the IP addresses, whose own methods convert."""
 
-cdef extern from "Python.h":
-    int PyObject_GenericSetAttr(object obj, object name, object value) except -1
-
 cdef extern from "althaia/engine/kinds/identifiers.h":
     Py_ssize_t althaia_format_uuid(object number, char* at)
     object althaia_uuid_number(object text)
@@ -70,6 +67,8 @@ def load_uuid(analysis, field, options):
 
 KINDS += [
     Kind("UUID", dump=maker_of(DumpUUID), load=load_uuid),
-    Kind("IP", dump=maker_of(CallDumpStep), load=maker_of(CallLoadStep)),
-    Kind("IPInterface", dump=maker_of(CallDumpStep), load=maker_of(CallLoadStep)),
+    *[
+        Kind(name, dump=maker_of(CallDumpStep), load=maker_of(CallLoadStep))
+        for name in ("IP", "IPInterface")
+    ],
 ]

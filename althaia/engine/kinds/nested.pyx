@@ -151,8 +151,7 @@ cdef class LoadNested(LoadStep):
         """Load a value, or the value at a slot if there is a tape, by the nested schema."""
         cdef LoadFrame child
         cdef bint many
-        partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
-        child = self.child_of(frame, partial)
+        child = self.child_of(frame)
         if child.plan is None:
             # This method is upstream's, which does not read the input around the value.
             value = value if tape is None else tape.share(at)
@@ -188,17 +187,22 @@ cdef class LoadNested(LoadStep):
         child.root = at
         return load_by_plan(child, value, frame)
 
-    cdef LoadFrame child_of(self, LoadFrame frame, partial):
+    cdef LoadFrame child_of(self, LoadFrame frame):
         """Return the nested schema's frame. It has no plan if the field's own method must load."""
         cdef LoadFrame child = <LoadFrame>frame.children[self.slot]
         if child is not None and child.bound == times_rebound():
             return child
         schema = nested_schema(nested_field(self.field, frame.state), frame.schema, frame.state)
-        child = load_frame(schema, self.field.unknown, partial, frame)
+        child = load_frame(schema, self.field.unknown, given_partial(frame), frame)
         # Names in ``partial`` are a new list for each value, because hooks may change it.
         if frame.sub_partials is None and is_alike_for_all(schema, child.plan):
             frame.children[self.slot] = child
         return child
+
+
+cdef given_partial(LoadFrame frame):
+    """Return the ``partial`` that a call passes to its fields."""
+    return None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
 
 
 cdef LoadFrame load_frame(schema, unknown, partial, LoadFrame frame):
@@ -262,7 +266,7 @@ cdef class LoadNestedOfField(LoadStep):
     cdef loaded(self, field, value, LoadFrame frame):
         cdef LoadFrame child
         schema = field.schema
-        partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
+        partial = given_partial(frame)
         if (schema.many or field.many) and not upstream.is_collection(value):
             raise field.make_error("type", input=value, type=value.__class__.__name__)
         # Upstream reads the schema once to check the value and once more to load it.
@@ -283,8 +287,7 @@ cdef class LoadNestedOfField(LoadStep):
 def dump_nested(analysis, field, options):
     if gives_schema(analysis, field):
         return DumpNestedOfField(field, **seen(analysis, field, options))
-    check_resolved(analysis, field)
-    return DumpNested(field, slot=analysis.new_slot(), **options)
+    return DumpNested(field, **resolved(analysis, field, options))
 
 
 def gives_schema(analysis, field):
@@ -307,35 +310,34 @@ def check_cached(analysis, field):
     so, and the first one sets ``_schema``."""
     analysis.field_value(field, "_schema")
     analysis.typed_value(field, "many", bool, True)
-    analysis.check_writable(field)
+    analysis.check_objects_own(type(field), "__setattr__")
     analysis.leave_out(field, "_schema")
 
 
 def dump_pluck(analysis, field, options):
     fields = analysis.upstream.fields
-    check_resolved(analysis, field)
+    options = resolved(analysis, field, options)
     owners = definers(type(field), "_serialize")
     if owners[:2] != [fields["Pluck"], fields["Nested"]]:
         raise NotPlannable(f"_serialize of Pluck goes on to {owners[1].__qualname__}")
     analysis.class_method(fields["Nested"], "_serialize")
     check_plucked(analysis, field)
     analysis.fields_helper("pluck")
-    return DumpNested(field, slot=analysis.new_slot(), pluck=True, **options)
+    return DumpNested(field, pluck=True, **options)
 
 
 def load_nested(analysis, field, options):
     check_loaded(analysis, field)
     if gives_schema(analysis, field):
         return LoadNestedOfField(field, **seen(analysis, field, options))
-    check_resolved(analysis, field)
-    return LoadNested(field, slot=analysis.new_slot(), guarded=True, **options)
+    return LoadNested(field, guarded=True, **resolved(analysis, field, options))
 
 
 def load_pluck(analysis, field, options):
     check_loaded(analysis, field)
-    check_resolved(analysis, field)
+    options = resolved(analysis, field, options)
     check_plucked(analysis, field)
-    return LoadNested(field, slot=analysis.new_slot(), pluck=True, guarded=True, **options)
+    return LoadNested(field, pluck=True, guarded=True, **options)
 
 
 def check_loaded(analysis, field):
@@ -350,9 +352,11 @@ def check_plucked(analysis, field):
     analysis.field_value(field, "field_name")
 
 
-def check_resolved(analysis, field):
-    """Make sure that upstream's code resolves the nested schema, because part of it is repeated
-    here."""
+def resolved(analysis, field, options):
+    """Return the options of a step that resolves the nested schema as upstream's code does.
+
+    :raises NotPlannable: other code resolves it.
+    """
     for name in ("schema", "_nested_normalized_option"):
         analysis.field_method(field, name, analysis.upstream.fields["Nested"])
     for name in ("Schema", "SchemaMeta"):
@@ -363,6 +367,7 @@ def check_resolved(analysis, field):
     for name in ("nested", "only", "exclude"):
         analysis.field_value(field, name)
     check_cached(analysis, field)
+    return options | {"slot": analysis.new_slot()}
 
 
 KINDS += [

@@ -15,7 +15,7 @@ from types import GetSetDescriptorType, MemberDescriptorType
 cimport cython
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyTypeObject
-from cpython.ref cimport Py_DECREF
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.cpython.primitives cimport (
@@ -285,14 +285,9 @@ cdef class RowReader(Reader):
         cdef tuple data = <tuple>reading.data
         if reading.indexes[index] >= len(data):
             return NULL
-        return althaia_new_reference(<object>PyTuple_GET_ITEM(data, reading.indexes[index]))
-
-
-cdef extern from *:
-    """
-    static void *althaia_new_reference(PyObject *obj) { return Py_NewRef(obj); }
-    """
-    void* althaia_new_reference(object obj)
+        value = <object>PyTuple_GET_ITEM(data, reading.indexes[index])
+        Py_INCREF(value)
+        return <void*>value
 
 
 # ---- Finding a reader ---------------------------------------------------------------

@@ -43,7 +43,7 @@ def orm_readers() -> tuple[DescriptorReader, ...]:
     implementations = tuple(
         vars(attributes).get(name) or vars(attributes).get(f"_{name}") for name in IMPLEMENTATIONS
     )
-    if descriptor is None or not is_known(get, GET):
+    if not is_known(get, GET):
         raise NoReader("the code of InstrumentedAttribute.__get__ is not known")
     if not _gives_instance_dict(state):
         raise NoReader("the instrumentation of classes is customised")

@@ -1,10 +1,6 @@
 """The instance dictionary in which a schema keeps its plans."""
 
 cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject* obj)
-    ctypedef struct PyTypeObject:
-        const char* tp_name
-    object PyObject_GenericGetDict(object obj, void* context)
     object PyType_GenericAlloc(PyTypeObject* cls, Py_ssize_t items)
 
 cdef extern from "althaia/cpython/layout.h":
@@ -119,7 +115,7 @@ cdef InstanceDict instance_dict(schema):
     try:
         state = althaia_dict_or_none(schema)
         # One reference belongs to the schema, one to this function.
-        if type(state) is not dict or Py_REFCNT(<PyObject*>state) > 2:
+        if type(state) is not dict or Py_REFCNT(state) > 2:
             return None
         replacement = InstanceDict.__new__(InstanceDict)
         PyDict_Update(replacement, <dict>state)

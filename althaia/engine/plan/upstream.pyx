@@ -194,12 +194,10 @@ cdef class Upstream:
 
     cpdef bint defines(self, cls, name, owner):
         """Return whether :meth:`has` is true and the method has been read in this release."""
-        cdef dict methods = <dict>self.reviewed_methods.get(owner)
-        if methods is None:
-            methods = <dict>self.reviewed_methods.setdefault(owner, {})
-        read = methods.get(name)
+        cdef tuple method = (owner, name)
+        read = self.reviewed_methods.get(method)
         if read is None:
-            read = methods[name] = qualified(owner, name) not in self.unknown
+            read = self.reviewed_methods[method] = qualified(owner, name) not in self.unknown
         # Looked up each time: a test may have replaced it at the first look.
         return read and static(cls, name) is seam.pristine[owner].get(name, NOT_UPSTREAMS)
 

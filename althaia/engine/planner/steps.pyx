@@ -7,13 +7,6 @@ user's own field costs only itself.
 """
 
 # Functions that plans replace or rest on, as Analysis.watch_group() takes them.
-cdef tuple DUMPING_FUNCTIONS = ("schema", ("missing", "PRE_DUMP", "POST_DUMP"))
-cdef tuple MISSING_OF_FIELDS = ("fields", ("missing_",))
-# utils.get_value calls _get_value_for_keys only for a dotted path.
-cdef tuple GET_VALUE = ("schema", ("get_value",))
-cdef tuple GETTERS = ("utils", ("_get_value_for_key", "_get_value_for_keys"))
-cdef tuple CONJUNCTION = ("fields", ("And",))
-cdef tuple ERROR_OF_VALIDATORS = ("validate", ("ValidationError",))
 cdef tuple LOADING_FUNCTIONS = (
     ("schema", (
         "Mapping", "missing", "set_value", "EXCLUDE", "INCLUDE", "RAISE", "PRE_LOAD", "POST_LOAD",
@@ -196,14 +189,12 @@ cdef tuple _listed(Analysis analysis, table, key):
 cdef dict _options_of_hook(Analysis analysis, name, tuple key):
     """Return the options of a hook in releases that keep them with the function."""
     function = static(type(analysis.schema), name)
-    options = getattr(function, "__marshmallow_hook__", None) if type(function) in METHODS else None
+    is_plain = type(function) in METHOD_TYPES
+    options = getattr(function, "__marshmallow_hook__", None) if is_plain else None
     found = analysis.watch_entry(options, key) if type(options) is dict else None
     if type(found) is not dict:
         raise NotPlannable(f"the hook {name} is no plain method")
     return found
-
-
-cdef tuple METHODS = (FunctionType, staticmethod, classmethod)
 
 
 cdef _step(Analysis analysis, rules, name, field):
@@ -308,9 +299,12 @@ class _Direction:
     Of the schema's methods, ``outer`` call those ``around``, and these ``inner``.
     """
 
-    def replaced(self, Analysis analysis):
-        """Return how much of upstream's code the plan may replace, as keyword arguments of a
-        plan."""
+    def replaced(self, Analysis analysis, tuple hooks):
+        """Return the schema's hooks, and how much of upstream's code the plan may replace, as
+        keyword arguments of a plan.
+
+        :param hooks: those before the fields, validators if there are any, those after.
+        """
         names = (self.inner, *self.around, *self.outer)
         upstreams = {name: analysis.schema_method_is_upstreams(name) for name in names}
         around = all(upstreams[name] for name in self.around)
@@ -325,6 +319,9 @@ class _Direction:
             "nestable": whole and all(upstreams[name] for name in self.outer),
             "many_allowed": upstreams[self.inner],
             "opts": _plain_options(analysis, self.option),
+            "pre_hooks": hooks[0],
+            "post_hooks": hooks[len(hooks) - 1],
+            "has_hooks": any([each is not None for each in hooks]),
         }
 
 
@@ -341,7 +338,7 @@ class _Dumping(_Direction):
 
     def check(self, Analysis analysis):
         analysis.require_reviewed("schema.Schema._serialize", "schema.Schema.dump")
-        analysis.watch_group(DUMPING_FUNCTIONS)
+        analysis.watch_group(("schema", ("missing", "PRE_DUMP", "POST_DUMP")))
 
     def step(self, Analysis analysis, str name, field):
         upstream = analysis.upstream
@@ -364,14 +361,9 @@ class _Dumping(_Direction):
         return _conversion(analysis, field, options, DUMP)
 
     def options(self, Analysis analysis):
-        """Return the schema's hooks, and how much of upstream's code the plan may replace, as
-        keyword arguments of a plan."""
-        pre_hooks, post_hooks = _hooks(analysis, ("pre_dump", "post_dump"))
-        replaced = self.replaced(analysis)
+        """Return the keyword arguments of a plan."""
+        replaced = self.replaced(analysis, _hooks(analysis, ("pre_dump", "post_dump")))
         return replaced | {
-            "pre_hooks": pre_hooks,
-            "post_hooks": post_hooks,
-            "has_hooks": pre_hooks is not None or post_hooks is not None,
             "straight": replaced["nestable"] and analysis.schema_method_is_upstreams("dumps"),
         }
 
@@ -396,7 +388,7 @@ cdef _plain_options(Analysis analysis, str name):
 
 cdef _source(Analysis analysis, str name, field):
     """Return where a field's value comes from, as keyword arguments of a step."""
-    analysis.watch_group(MISSING_OF_FIELDS)
+    analysis.watch_group(("fields", ("missing_",)))
     if not analysis.typed_value(field, "_CHECK_ATTRIBUTE", bool):
         return {"source": NO_ATTRIBUTE}
     source = {"default": analysis.field_value(field, "dump_default")}
@@ -409,8 +401,9 @@ cdef _source(Analysis analysis, str name, field):
     target = source["name"] = name if attribute is None else attribute
     try:
         analysis.require_schema_method("get_attribute")
-        analysis.watch_group(GET_VALUE)
-        analysis.watch_group(GETTERS)
+        analysis.watch_group(("schema", ("get_value",)))
+        # get_value calls the second one only for a dotted path.
+        analysis.watch_group(("utils", ("_get_value_for_key", "_get_value_for_keys")))
     except NotPlannable as refusal:
         return source | {"source": ACCESSOR, "why": refusal.reason}
     if "." in target:
@@ -453,7 +446,13 @@ class _Loading(_Direction):
             raise NotPlannable("asking opts for index_errors may run code of the user's")
         analysis.require_reviewed("schema.Schema._deserialize", "schema.Schema._do_load")
         analysis.require_schema_method("_call_and_store")
-        _check_helpers(analysis)
+        for group in LOADING_FUNCTIONS:
+            analysis.watch_group(<tuple>group)
+        # Upstream raises the exception and catches it again. A plan does not raise it.
+        store, error = analysis.upstream.ErrorStore, analysis.upstream.ValidationError
+        for cls, name in ((store, "__init__"), (store, "store_error"), (error, "__init__")):
+            analysis.watch_type(cls)
+            analysis.class_method(cls, name)
 
     def step(self, Analysis analysis, str name, field):
         key = _key(analysis, name, field)
@@ -463,14 +462,10 @@ class _Loading(_Direction):
         return _loaded(analysis, field, options)
 
     def options(self, Analysis analysis):
-        """Return the schema's hooks and validators, and how much of upstream's code the plan may
-        replace, as keyword arguments of a plan."""
+        """Return the keyword arguments of a plan."""
         tags = ("pre_load", "validates", "validates_schema", "post_load")
-        found = pre_hooks, of_fields, of_schema, post_hooks = _hooks(analysis, tags)
-        return self.replaced(analysis) | {
-            "pre_hooks": pre_hooks,
-            "post_hooks": post_hooks,
-            "has_hooks": any(hooks is not None for hooks in found),
+        hooks = pre_hooks, of_fields, of_schema, post_hooks = _hooks(analysis, tags)
+        return self.replaced(analysis, hooks) | {
             "has_validators": of_fields is not None or of_schema is not None,
             "has_schema_validators": of_schema is not None,
             "hooks_see_input": pre_hooks is not None
@@ -478,20 +473,6 @@ class _Loading(_Direction):
             or any(config.get("pass_original") for _, _, config in post_hooks or ()),
             "silent_errors": analysis.schema_method_is_upstreams("handle_error"),
         }
-
-
-cdef int _check_helpers(Analysis analysis):
-    """Raise NotPlannable if a function that a load plan replaces is not as upstream defined it."""
-    for group in LOADING_FUNCTIONS:
-        analysis.watch_group(<tuple>group)
-    store = analysis.upstream.schema["ErrorStore"]
-    analysis.watch_type(store)
-    for name in ("__init__", "store_error"):
-        analysis.class_method(store, name)
-    # Upstream raises this exception and catches it again. A plan does not raise it.
-    error = analysis.upstream.schema["ValidationError"]
-    analysis.watch_type(error)
-    analysis.class_method(error, "__init__")
 
 
 cdef _loaded(Analysis analysis, field, options):
@@ -568,8 +549,8 @@ cdef _validation(Analysis analysis, field):
     try:
         analysis.field_method(field, "_validate", upstream.Field)
         analysis.field_method(field, "_validate_all", upstream.Field)
-        analysis.watch_group(CONJUNCTION)
-        analysis.watch_group(ERROR_OF_VALIDATORS)
+        analysis.watch_group(("fields", ("And",)))
+        analysis.watch_group(("validate", ("ValidationError",)))
         conjunction = upstream.validate["And"]
         analysis.watch_type(conjunction)
         for name in ("__call__", "__init__"):

@@ -5,9 +5,6 @@ container on, and makes the exception. Hence messages and limits are those of th
 interpreter. It is data until the last function raises it: leaving compiled functions takes longer.
 """
 
-cdef extern from "Python.h":
-    double PyOS_string_to_double(const char* digits, char** end, object overflow) except? -1.0
-
 cdef extern from "althaia/formats/words.h":
     Py_ssize_t althaia_plain_run(const uint8_t* text, Py_ssize_t size, uint64_t* seen)
     bint althaia_bytes_are_ascii(const uint8_t* text, ptrdiff_t size)
@@ -27,7 +24,6 @@ cdef extern from "althaia/cpython/stack.h":
     ctypedef struct althaia_thread_state:
         size_t floor
 
-    int althaia_check_stack() except -1
     size_t ALTHAIA_HERE()
     althaia_thread_state althaia_thread
 
@@ -371,9 +367,7 @@ cdef Py_ssize_t read_number(Tape tape, const uint8_t* text, Py_ssize_t start) ex
         return -1
     if real:
         if scaled or digits > MOST_REAL_DIGITS or not althaia_nearest(value, <int>point, &number):
-            number = PyOS_string_to_double(
-                <const char*>text + start + negative, &end, <object>NULL
-            )
+            number = PyOS_string_to_double(<const char*>text + start + negative, &end, NULL)
         append_slot(tape, REAL).content.real = -number if negative else number
     elif digits <= MOST_WHOLE_DIGITS:
         append_slot(tape, WHOLE).content.whole = -<int64_t>value if negative else <int64_t>value

@@ -289,16 +289,15 @@ cdef bint encode_known(Sink sink, dict mapping):
 
 cdef int encode_pairs(Sink sink, mapping):
     cdef list pairs = PyMapping_Items(mapping)
-    cdef bint first = True
+    cdef Py_ssize_t index = 0
     if sink.format.sort_keys:
         pairs.sort()
     for pair in pairs:
         if not isinstance(pair, tuple) or len(<tuple>pair) != 2:
             raise ValueError("items must return 2-tuples")
         key, value = <tuple>pair
-        if not first:
-            put_piece(&sink.buffer, <PyObject*>sink.format.item_separator)
-        first = False
+        sink.begin_item(index)
+        index += 1
         encode_key(sink, key)
         put_piece(&sink.buffer, <PyObject*>sink.format.key_separator)
         encode_item(sink, value, mapping, key)
@@ -308,8 +307,7 @@ cdef int encode_key(Sink sink, key):
     if isinstance(key, str):
         return put_string(sink, key)
     if not isinstance(key, (int, float)) and key is not None:
-        cls = type(key)
-        name = (<PyTypeObject*>cls).tp_name.decode()
+        name = Py_TYPE(key).tp_name.decode()
         raise TypeError(f"keys must be str, int, float, bool or None, not {name:.100}")
     althaia_put_byte(&sink.buffer, b'"')
     encode(sink, key)

@@ -28,7 +28,7 @@ cdef class Kept:
 
     cdef object cls, instance, state
     cdef dict methods
-    cdef tuple namespaces, names, values, attributes, contents
+    cdef tuple used, attributes, contents
     # A package's, a module's and the instance's.
     cdef tuple dictionaries
     # The type version of the class, and the dict versions, when all was last compared.
@@ -37,8 +37,8 @@ cdef class Kept:
 
     def __cinit__(self, instance, *used):
         self.cls, self.instance, self.state = type(instance), instance, vars(instance)
-        self.namespaces, self.names, self.values = zip(*used)
-        self.dictionaries = (self.namespaces[0], self.namespaces[len(used) - 1], self.state)
+        self.used = used
+        self.dictionaries = (used[0][0], used[len(used) - 1][0], self.state)
         self.methods = dict(vars(self.cls))
         self.attributes, self.contents = tuple(self.state), tuple(self.state.values())
 
@@ -67,12 +67,8 @@ cdef class Kept:
 
     cdef bint compare(self, unsigned int version) except -1:
         """Do so by comparing all of it, except a class that has a type version it had before."""
-        cdef Py_ssize_t i
-        for i in range(len(self.names)):
-            if PyDict_GetItemWithError(
-                <object>PyTuple_GET_ITEM(self.namespaces, i),
-                <object>PyTuple_GET_ITEM(self.names, i),
-            ) != PyTuple_GET_ITEM(self.values, i):
+        for mapping, name, value in self.used:
+            if not althaia_same_entry(mapping, name, value, self):
                 return False
         if not althaia_same_entries(self.state, self.attributes, self.contents, self):
             return False

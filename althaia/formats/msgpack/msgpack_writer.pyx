@@ -144,7 +144,6 @@ cdef class Packer:
         if isinstance(value, memoryview):
             return self.pack_bytes(value)
         if self.default is None or made:
-            cls = type(value)
-            name = (<PyTypeObject*>cls).tp_name.decode()
+            name = Py_TYPE(value).tp_name.decode()
             raise TypeError(f"can not serialize '{name}' object")
         return self.pack(self.default(value), level, True)
