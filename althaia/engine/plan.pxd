@@ -82,8 +82,8 @@ cdef class InstanceDict(dict):
     cdef object load_plan
     # Set once; None for an ordinary instance that upstream's code has made.
     cdef Instance instance
-    # By direction: the number of plans dropped so far, and the number of uses to wait before the
-    # next one is built.
+    # By direction: the number of plans dropped so far, and the number of look-ups to wait before
+    # the next one is built.
     cdef int[2] drops, waits
     cdef published(self, int direction)
     cdef int publish(self, int direction, plan)

@@ -54,7 +54,8 @@ cdef class LoadFrame:
     """One schema in one call: its plan, the options of the call, the errors so far."""
     cdef readonly object schema
     cdef Plan plan
-    # The schema's dictionary when the call began. A lazy instance has its own fields in it.
+    # The schema's dictionary when the call began, by which a lazy instance's own fields are found;
+    # None without slots.
     cdef InstanceDict state
     cdef object many
     cdef bint large
@@ -160,7 +161,8 @@ cdef class DumpFrame:
     """One schema in one call: the schema, its plan and the frames of its nested schemas."""
     cdef readonly object schema
     cdef DumpPlan plan
-    # The schema's dictionary when the call began. A lazy instance has its own fields in it.
+    # The schema's dictionary when the call began, by which a lazy instance's own fields are found;
+    # None without slots.
     cdef InstanceDict state
     cdef object many
     cdef bint large

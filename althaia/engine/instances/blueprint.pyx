@@ -15,7 +15,7 @@ cdef set NO_NAMES = set()
 # What no prototype has, because it is read only from the schema of the call.
 cdef tuple READ_FROM_CALLERS = ("partial", "unknown", "error_messages")
 cdef tuple COLLECTIONS = (list, set, frozenset)
-# The number of instances before a class is examined. Most classes that are made inside a call never
+# The instance at which a class is examined. Most classes that are made inside a call never
 # have so many.
 cdef int FIRST_EXAMINATION = 10
 cdef int FREE_EXAMINATIONS = 32

@@ -2,7 +2,7 @@
 
 Most instances are made for one call. A lazy instance holds the settings that a call may change
 (``many``, ``partial``, ``unknown``, ``error_messages``) and runs the plans of a *prototype* with
-itself as ``self``. Reading any other attribute (``fields``, ``only``, ``__dict__``, …)
+itself as ``self``. Reading another one of upstream's (``fields``, ``only``, ``__dict__``, …)
 *materialises* it: it gets all attributes as upstream's construction would have set them, made from
 the prototype's. *Interceptors*, functions in type slots of its class, notice that reading.
 ``planner`` and ``run/published`` ask for the prototype.
@@ -65,7 +65,7 @@ def connect_lazy():
 
 
 cdef prototype_of(schema, InstanceDict state):
-    """Return the prototype whose plans a lazy instance runs, and count this use.
+    """Return the schema of the prototype, whose plans a lazy instance runs, and count this use.
 
     If user code has got one of its fields, or has set an attribute that plans read, or after many
     uses, materialise it and return None. It then needs plans of its own.
@@ -112,9 +112,9 @@ cdef bint materialise_if_touched(schema, InstanceDict state):
 
 
 cdef prototype_to_plan(schema, InstanceDict state):
-    """Return a lazy instance's prototype, for which a plan is to be made. If the class or a field
-    class has changed since it was made, materialise the instance and return None: a new method
-    could get the prototype's fields."""
+    """Return the schema of a lazy instance's prototype, for which a plan is to be made. If the
+    class or a field class has changed since it was made, materialise the instance and return None:
+    a new method could get the prototype's fields."""
     cdef Prototype prototype = <Prototype>state.instance.prototype
     if prototype.blueprint.holds(schema):
         return prototype.schema

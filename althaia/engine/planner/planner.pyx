@@ -1,7 +1,7 @@
 """Find, build, publish and drop plans.
 
 Making a plan takes about as long as the plan saves in fifteen calls. Hence a schema gets its first
-plan after that many calls, or at once if it dumps or loads a large collection. A prototype gets it
+plan in its sixteenth call, or at once if it dumps or loads a large collection. A prototype gets it
 in its first call, because it stands for many instances. A class that is created inside a call is
 not called so often, and never gets a plan. Each time that a plan is dropped, the schema waits
 longer for the next one.
@@ -57,8 +57,8 @@ cdef plain_many(schema):
 
 
 cdef bint note_first_call(schema, int direction, bint inside) except -1:
-    """Return whether this is the first call of an instance, and make its dictionary, which shows
-    from then on that there was one.
+    """Return whether nothing is prepared for a call: it is the first one of an instance that was
+    built in full. Make its dictionary, which shows from then on that there was one.
 
     Most instances that are built in full are used once, so that a place for plans would be wasted.
     CPython stores the attributes of an instance in the object as long as nobody asks for its

@@ -54,7 +54,8 @@ cdef class DumpStep(Step):
 
     @cython.final
     cdef own_field(self, DumpFrame frame):
-        """Return the field of this call's schema, for user code that may inspect it."""
+        """Return the field of this call's schema, for user code that may inspect it; the plan's
+        if there is no such code."""
         return field_of_call(
             frame.children, self.own_slot, self.field, frame.schema, frame.state
         )

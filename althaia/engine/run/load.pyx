@@ -80,8 +80,8 @@ cdef class LoadPlan(Plan):
 
 
 cdef load_one(LoadPlan plan, data, LoadFrame frame):
-    """Return what ``Schema._deserialize`` returns for one object; errors go to the frame's
-    store."""
+    """Return what ``Schema._deserialize`` returns for one object; the frame keeps the
+    errors."""
     cdef bint plain = type(data) is dict
     cdef Py_ssize_t found, size = PyDict_GET_SIZE(data) if plain else 0
     cdef bint full = plain and is_filled(plan, size)

@@ -205,7 +205,8 @@ cdef class LoadStep(Step):
 
     @cython.final
     cdef own_field(self, LoadFrame frame):
-        """Return the field of this call's schema, for user code that may inspect it."""
+        """Return the field of this call's schema, for user code that may inspect it; the plan's
+        if there is no such code."""
         return field_of_call(
             frame.children, self.own_slot, self.field, frame.schema, frame.state
         )
