@@ -220,3 +220,23 @@ def test_an_attribute_that_is_missing(ma, log, class_name, look_first):
         except AttributeError as error:
             lines = traceback.extract_tb(error.__traceback__)
             log("error", str(error), error.name, error.obj is schema, [line.name for line in lines])
+
+
+@pytest.mark.parametrize("data", [1, "x", None])
+@pytest.mark.parametrize("method", ["_validated", "_format_num", "make_error", "_validate"])
+def test_whose_field_runs_code_of_its_own(ma, log, method, data):
+    fields = ma.fields
+
+    def own(self, *args, **options):
+        log(method, self.name, [self.root is each for each in schemas])
+        return getattr(fields.Integer, method)(self, *args, **options)
+
+    Own = type("Own", (fields.Integer,), {method: own})
+    members = {"a": Own(), "l": fields.List(Own()), "d": fields.Dict(values=Own())}
+    cls = ma.Schema.from_dict({**members, "t": fields.Tuple([Own()])})
+    schemas = [cls() for _ in range(4)]
+    for schema in schemas:
+        for items in ([data], (data,), iter([data])):
+            given = {"a": data, "l": items, "d": {"k": data}, "t": items}
+            log.attempt(schema.dump, given)
+            log.attempt(schema.load, given)
