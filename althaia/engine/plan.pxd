@@ -54,6 +54,7 @@ cdef enum Direction:
 
 
 # What a schema instance has of its own; engine/instances.pyx says what leads from one to another.
+# From UNBOUND on it lacks attributes.
 cdef enum State:
     ORDINARY  # all that upstream's construction has made
     HIDDEN  # all, and user code gets neither it nor its fields: no guard need watch them

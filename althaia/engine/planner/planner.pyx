@@ -3,8 +3,7 @@
 Making a plan takes about as long as the plan saves in fifteen calls. Hence a schema gets its first
 plan in its sixteenth call, or at once if it dumps or loads a large collection. A prototype gets it
 in its first call, because it stands for many instances. A class that is created inside a call is
-not called so often, and never gets a plan. Each time that a plan is dropped, the schema waits
-longer for the next one.
+seldom called so often. Each time that a plan is dropped, the schema waits longer for the next one.
 """
 
 cdef extern from "althaia/cpython/layout.h":
