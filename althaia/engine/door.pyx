@@ -46,11 +46,11 @@ from althaia.engine.plan cimport (
 from althaia.engine.instances cimport everything_at_once
 from althaia.engine.planner cimport (
     LARGE,
-    plan_anew,
-    note_first_call,
     is_large,
     is_plainly_true,
+    note_first_call,
     plain_many,
+    plan_anew,
 )
 from althaia.cpython.primitives cimport (
     althaia_count,

@@ -221,10 +221,11 @@ class Session:
     def write(self, *, ended: bool = False) -> None:
         """For ``ALTHAIA_COMPARE_FILE``: add a line with all counts of this process, and whether it
         has ended. A process that is killed has not said so."""
-        self.due = monotonic() + SECONDS_BETWEEN_LINES
-        counted = self.report().as_dict()
-        del counted["differences"]
-        _append({"began": self.began, "ended": ended, **counted})
+        if file := settings().compare_file:
+            self.due = monotonic() + SECONDS_BETWEEN_LINES
+            counted = self.report().as_dict()
+            del counted["differences"]
+            _append(file, {"began": self.began, "ended": ended, **counted})
 
     def layer(self, name: str, inner: seam_layers.Hook) -> seam_layers.Hook:
         """Stand around one of the seam's functions: it answers chosen calls by :meth:`take`, and
@@ -326,7 +327,8 @@ class Session:
                 self.findings[finding.kind] = finding
         if new:
             logger.error("%s", finding)
-            _append(finding.as_dict())
+            if file := settings().compare_file:
+                _append(file, finding.as_dict())
         for callback in (self.on_difference if new else None, self.on_every):
             try:
                 if callback is not None:
@@ -439,14 +441,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_in_child)
 
 
-def _append(found: dict[str, Any]) -> None:
-    """Append a line to ``ALTHAIA_COMPARE_FILE``, if that is set; at once, so that lines of several
-    processes do not mix."""
-    if file := settings().compare_file:
-        stamped = {"at": _now(), "pid": os.getpid(), **found}
-        # If it fails, the compared call must not. The logger has reported the same.
-        with suppress(OSError), open(file, "ab", buffering=0) as target:
-            target.write(f"{dumps(stamped)}\n".encode())
+def _append(file: str, found: dict[str, Any]) -> None:
+    """Append a line at once, so that lines of several processes do not mix."""
+    stamped = {"at": _now(), "pid": os.getpid(), **found}
+    # If it fails, the compared call must not. The logger has reported the same.
+    with suppress(OSError), open(file, "ab", buffering=0) as target:
+        target.write(f"{dumps(stamped)}\n".encode())
 
 
 def read_file(file: Path) -> tuple[int, int, Report]:
